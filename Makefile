@@ -1,0 +1,50 @@
+# Each target makes and fills .venv by itself; Python 3.11 or newer and make are enough.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test check lint types layers bench docs clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: .venv/run  ## link two corrupted halves of a bundled population as three parties
+	$(BIN)/gramlink demo $(ARGS)
+
+test: .venv/dev  ## run all tests, the examples in the docstrings included
+	$(BIN)/pytest -n auto $(ARGS)
+
+check: lint types layers test  ## everything that must hold before a change lands
+
+lint: .venv/dev  ## style and formatting
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: .venv/dev  ## static types
+	$(BIN)/mypy
+
+layers: .venv/dev  ## who may import whom
+	$(BIN)/lint-imports
+
+bench: .venv/dev  ## time and memory of each step, as a table
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: .venv/dev  ## write docs/reference from the code's own words
+	$(BIN)/python -m docs
+
+clean:  ## remove what the targets made
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "gramlink needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	@touch $@
+
+.venv/run: .venv/made pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[report]'
+	@touch $@
+
+.venv/dev: .venv/run
+	$(BIN)/pip install --quiet --constraint constraints.txt --group dev
+	@touch $@

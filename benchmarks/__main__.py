@@ -1,0 +1,51 @@
+"""All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
+
+ARGS: any of speed, utility, linkage (default: all), and `--output FILE` to keep the page.
+"""
+
+import argparse
+import os
+import platform
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from benchmarks import linkage, speed, utility
+
+PARTS = {"speed": speed.table, "utility": utility.table, "linkage": linkage.table}
+
+HEAD = """\
+# Measurements
+
+Written by `make bench`{arguments} on {date}: Python {python}, gramlink {gramlink}, numba
+{numba}, OpenDP {opendp}, {cores} cores ({machine}). Times on a shared machine mean little on
+their own; look at ratios within one table.
+"""
+
+
+def main() -> None:
+    """Print the chosen tables, and keep them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
+    parser.add_argument("--output", type=Path)
+    chosen = parser.parse_args()
+    parts = chosen.parts or list(PARTS)
+    page = HEAD.format(
+        arguments=f' ARGS="{" ".join(chosen.parts)}"' if chosen.parts else "",
+        date=datetime.now(UTC).date(),
+        python=platform.python_version(),
+        cores=os.cpu_count(),
+        machine=platform.machine(),
+        **{name: metadata.version(name) for name in ("gramlink", "numba", "opendp")},
+    )
+    print(page, flush=True)
+    for part in parts:
+        table = PARTS[part]()
+        print(table, flush=True)
+        page += "\n" + table
+    if chosen.output:
+        chosen.output.write_text(page, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

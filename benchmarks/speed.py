@@ -1,0 +1,95 @@
+"""Time and peak memory of each step on all of NAMES, each in a process of its own."""
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from time import perf_counter
+
+import gramlink as gl
+from benchmarks.common import markdown, names, schema
+from gramlink.thresholds import Case
+
+MINERS = ("levelgram", "tree-linear", "tree-exponential", "tree-adaptive", "tree-hybrid", "fpm")
+SLICE = 5000
+
+
+def _base() -> gl.Base:
+    return gl.Base(gl.mine_field(names(), schema(miner="exact").field, gl.Budget(0)).grams)
+
+
+def _mine(miner: str) -> Callable[[], object]:
+    strings, field = names(), schema(miner=miner).field
+    return lambda: gl.mine_field(strings, field, gl.Budget(Fraction(1)))
+
+
+def _embed() -> Callable[[], object]:
+    strings, base = names(), _base()
+    return lambda: gl.embed(strings, base)
+
+
+def _thresholds(policy: str, edits: int) -> Callable[[], object]:
+    case = Case(names(), _base(), schema().field, edits)
+    return lambda: gl.POLICIES[policy](case)
+
+
+def _match() -> Callable[[], object]:
+    base = _base()
+    left, right = names(SLICE, 1), names(SLICE, 2)
+    x, y = gl.embed(left, base), gl.embed(right, base)
+    limits = gl.POLICIES["paper"](Case(left, base, schema().field, 1))
+    return lambda: gl.match(x, limits, y)
+
+
+def _rapidfuzz() -> Callable[[], object]:
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cdist
+
+    left, right = list(names(SLICE, 1)), list(names(SLICE, 2))
+    return lambda: cdist(left, right, scorer=Levenshtein.distance, score_cutoff=1, workers=-1)
+
+
+STEPS: dict[str, Callable[[], Callable[[], object]]] = {
+    **{f"mine, {miner}, ε = 1": lambda miner=miner: _mine(miner) for miner in MINERS},
+    "embed": _embed,
+    "thresholds, paper, 1 edit": lambda: _thresholds("paper", 1),
+    "thresholds, worst-case, 1 edit": lambda: _thresholds("worst-case", 1),
+    "thresholds, calibrated .99, 1 edit": lambda: _thresholds("calibrated", 1),
+    "thresholds, calibrated .99, 2 edits": lambda: _thresholds("calibrated", 2),
+    f"match {SLICE:,} × {SLICE:,}, paper, 1 edit": _match,
+    f"rapidfuzz cdist {SLICE:,} × {SLICE:,} on plain text": _rapidfuzz,
+}
+
+
+def measure(step: str) -> dict[str, float]:
+    """The best of three runs after a first one that compiles, and the process's peak."""
+    run = STEPS[step]()
+    run()
+    seconds = []
+    for _ in range(3):
+        start = perf_counter()
+        run()
+        seconds.append(perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"seconds": min(seconds), "megabytes": peak}
+
+
+def table() -> str:
+    """A row for each step."""
+    rows = []
+    for step in STEPS:
+        command = [sys.executable, "-m", "benchmarks.speed", step]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        result = json.loads(printed)
+        rows.append([step, f"{result['seconds']:.2f}", f"{result['megabytes']:,.0f}"])
+    return (
+        "## Time and memory\n\nNAMES, 149,910 surnames, k = 75, grams of 1 to 3 symbols. "
+        "Seconds: the best of three after compilation. Memory: the peak of the whole process, "
+        "Python and its libraries included.\n\n" + markdown(["step", "seconds", "peak MB"], rows)
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1])))

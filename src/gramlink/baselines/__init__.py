@@ -1,0 +1,1 @@
+"""The rivals, for comparison only: nothing that links for a user imports them."""

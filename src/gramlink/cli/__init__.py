@@ -1,0 +1,47 @@
+"""The command line: one small module a command, thin over the library.
+
+Nothing heavy is imported before a command runs, so that `--help` answers at once.
+"""
+
+import os
+import sys
+
+import typer
+
+from gramlink.cli import check, demo, embed, evaluate, init, ledger, link, merge, mine, results
+from gramlink.errors import GramlinkError
+
+app = typer.Typer(
+    name="gramlink",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Link the records of two organisations that may not show each other their records.",
+    epilog="Start with `gramlink demo`. Each command shows an example: `gramlink mine --help`.",
+)
+for command in (init, check, mine, merge, embed, link, results, evaluate, ledger, demo):
+    name = command.__name__.rpartition(".")[2]
+    app.command(name, help=command.__doc__)(getattr(command, name))
+
+
+def main() -> None:
+    """Run a command; what goes wrong is one line and a hint, and an exit code."""
+    try:
+        app()
+    except GramlinkError as error:
+        _fail(str(error), error.hint, error.exit_code)
+    except MemoryError:
+        _fail("there is not enough memory", "link fewer records, or allow fewer edits", 1)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", "", 1)
+
+
+def _fail(message: str, hint: str, exit_code: int) -> None:
+    sys.stderr.write(f"gramlink: error: {' '.join(message.split())}\n")
+    if hint:
+        sys.stderr.write(f"gramlink: hint: {hint}\n")
+    sys.exit(exit_code)

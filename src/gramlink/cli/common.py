@@ -1,0 +1,107 @@
+"""Options that several commands share, and how commands speak."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gramlink.kernels import on_first_compilation
+
+if TYPE_CHECKING:
+    from gramlink.links import Links
+    from gramlink.records import Records
+    from gramlink.schema import Schema
+
+Data = Annotated[Path, typer.Argument(help="The records, as CSV or Parquet.", metavar="DATA")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="What both owners agreed on.")]
+OwnerName = Annotated[str, typer.Option("--owner", help="This owner; default: DATA's name.")]
+Separator = Annotated[str, typer.Option(help="The CSV separator, if not , ; tab or |.")]
+Encoding = Annotated[str, typer.Option(help="The CSV encoding, if not UTF-8.")]
+KeyFile = Annotated[Path | None, typer.Option("--key", help="Default: OWNER.key.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+LINKAGE = Path("linkage.toml")
+
+
+class Speaker:
+    """Prints for a person, for a program, or not at all."""
+
+    def __init__(self, *, quiet: bool, as_json: bool) -> None:
+        self.quiet, self.as_json = quiet, as_json
+        if not quiet and not as_json:
+            on_first_compilation(lambda: self.say("compiling kernels, on first use only ..."))
+
+    def say(self, text: str = "") -> None:
+        """A line for a person."""
+        if not self.quiet and not self.as_json:
+            sys.stdout.write(text + "\n")
+
+    def summary(self, content: dict[str, Any]) -> None:
+        """The facts for a program."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(content, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A bar with the time to go, on the terminal only."""
+        if self.quiet or self.as_json or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress, TimeRemainingColumn
+
+        columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def read_schema(path: Path, **overrides: Any) -> "Schema":
+    """The schema in a file, with settings from the command line in place of some."""
+    from gramlink.schema import checked_schema, load_schema
+
+    schema = load_schema(path)
+    given = {key: value for key, value in overrides.items() if value}
+    return checked_schema(**{**dict(schema), **given}) if given else schema
+
+
+def read_data(data: Path, schema: "Schema", separator: str, encoding: str) -> "Records":
+    """The records of a file."""
+    from gramlink.records import read_records
+
+    return read_records(data, schema, separator=separator or None, encoding=encoding or None)
+
+
+def refuse_overwriting(path: Path, *, force: bool, hint: str) -> None:
+    """Stop before an existing output is lost."""
+    from gramlink.errors import InvalidFile
+
+    if path.exists() and not force:
+        raise InvalidFile(f"{path} exists already", hint=hint)
+
+
+def read_links(path: Path) -> "Links":
+    """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
+    from gramlink.links import Links
+    from gramlink.tables import header, read_table
+
+    names = ("id_left", "id_right")
+    if {"unique_id_l", "unique_id_r"} <= set(header(path)):
+        names = ("unique_id_l", "unique_id_r")
+    columns = read_table(path, columns=names).columns
+    left, right = (tuple(one or "" for one in columns[name]) for name in names)
+    return Links(left, right, (0,) * len(left))
+
+
+def write_links(path: Path, links: "Links", *, distances: bool = False) -> None:
+    """Pairs of ids to a CSV file, whole or not at all."""
+    from gramlink.files import written_whole
+
+    with written_whole(path) as file:
+        links.to_polars(distances=distances).write_csv(file)

@@ -1,0 +1,98 @@
+"""Embed the records as gram counts: the bundle for the linkage unit.
+
+Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
+"""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gramlink.cli.common import (
+    LINKAGE,
+    AsJson,
+    Data,
+    Encoding,
+    KeyFile,
+    OwnerName,
+    Quiet,
+    SchemaFile,
+    Separator,
+    Speaker,
+    read_data,
+    read_schema,
+)
+
+if TYPE_CHECKING:
+    from gramlink.bundle import Bundle
+
+
+def embed(
+    data: Data,
+    projection_file: Annotated[
+        Path, typer.Option("--projection", help="The file that `gramlink merge` wrote.")
+    ] = Path("projection.json"),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Default: OWNER.bundle.")
+    ] = None,
+    schema_file: SchemaFile = LINKAGE,
+    owner: OwnerName = "",
+    key_file: KeyFile = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show exactly what would leave; write nothing.")
+    ] = False,
+    separator: Separator = "",
+    encoding: Encoding = "",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the bundle, under pseudonyms that only OWNER.key can map back."""
+    from gramlink.files import read_bytes, written_whole
+    from gramlink.projection import Projection
+    from gramlink.pseudonyms import owner_key
+    from gramlink.roles import Owner
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    owner = owner or data.stem
+    key_file = key_file or Path(f"{owner}.key")
+    schema = read_schema(schema_file)
+    projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
+    records = read_data(data, schema, separator, encoding)
+    # a dry run makes no key file: without one, the pseudonyms it shows are made up
+    made_up = dry_run and not key_file.exists()
+    key = secrets.token_bytes(32) if made_up else owner_key(key_file)
+    bundle = Owner(owner, records, schema, key).embed(projection)
+    packed = bundle.to_bytes()
+    if dry_run:
+        _show(bundle, len(packed), speaker, made_up=made_up)
+        return
+    output = output or Path(f"{owner}.bundle")
+    with written_whole(output) as file:
+        file.write(packed)
+    speaker.say(f"wrote {output}: {len(records):,} records, {len(packed):,} bytes")
+    speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
+    speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
+    speaker.summary({"output": str(output), "rows": len(records), "bytes": len(packed)})
+
+
+def _show(bundle: "Bundle", size: int, speaker: Speaker, *, made_up: bool) -> None:
+    import json
+
+    rows = bundle.rows()
+    speaker.say(f"To the linkage unit, {size:,} bytes:")
+    speaker.say()
+    speaker.say("manifest.json")
+    for line in json.dumps(bundle.manifest, indent=1, ensure_ascii=False).splitlines():
+        speaker.say(f"  {line}")
+    speaker.say()
+    speaker.say(f"records.parquet, {len(rows):,} rows, the first 5 of them:")
+    for row in rows.head(5).iter_rows(named=True):
+        speaker.say(f"  {row}")
+    speaker.say()
+    speaker.say("No id, name, gram or base is among it. What the linkage unit could still")
+    speaker.say("infer is in docs/what-each-party-learns.md.")
+    if made_up:
+        speaker.say("The pseudonyms shown are made up, since there is no key file yet.")
+    speaker.say("Nothing was written.")
+    speaker.summary({"manifest": bundle.manifest, "rows": len(rows), "bytes": size})

@@ -1,0 +1,64 @@
+"""Map links back to an owner's own ids.
+
+Example: gramlink results links.csv hospital.csv -o hospital-links.csv
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import (
+    LINKAGE,
+    Data,
+    Encoding,
+    KeyFile,
+    OwnerName,
+    Quiet,
+    SchemaFile,
+    Separator,
+    Speaker,
+    read_data,
+    read_links,
+    read_schema,
+    write_links,
+)
+
+
+def results(
+    links_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="LINKS")],
+    data: Data,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Default: OWNER-links.csv.")
+    ] = None,
+    schema_file: SchemaFile = LINKAGE,
+    owner: OwnerName = "",
+    key_file: KeyFile = None,
+    separator: Separator = "",
+    encoding: Encoding = "",
+    quiet: Quiet = False,
+) -> None:
+    """Replace this owner's pseudonyms by its ids; the other owner's stay as they are."""
+    from gramlink.errors import InvalidFile, Mismatch
+    from gramlink.pseudonyms import owner_key
+    from gramlink.roles import Owner
+
+    speaker = Speaker(quiet=quiet, as_json=False)
+    owner = owner or data.stem
+    key_file = key_file or Path(f"{owner}.key")
+    if not key_file.exists():
+        raise InvalidFile(
+            f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
+        )
+    schema = read_schema(schema_file)
+    links = read_links(links_file)
+    records = read_data(data, schema, separator, encoding)
+    mapped = Owner(owner, records, schema, owner_key(key_file)).translate(links)
+    if len(links) and (mapped.left, mapped.right) == (links.left, links.right):
+        raise Mismatch(
+            f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
+            hint="use the data and the key that were embedded",
+        )
+    output = output or Path(f"{owner}-links.csv")
+    write_links(output, mapped)
+    speaker.say(f"wrote {output}: {len(mapped):,} links")

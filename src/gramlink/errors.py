@@ -1,0 +1,60 @@
+"""Every error gramlink raises on purpose, as one tree.
+
+GramlinkError            message: what happened; hint: what to do
+├── InvalidParameter     a number or name that makes no sense (epsilon <= 0, k = 0)
+├── InvalidSchema        linkage.toml
+├── InvalidRecords       a data file: names the file, row and column
+├── InvalidBase          grams that cannot be a base
+├── InvalidFile          a file of ours that is damaged, or not what was expected
+├── Mismatch             two owners whose settings differ
+├── InvalidLedger        a ledger that is damaged, or another data set's
+└── BudgetExceeded       more epsilon than is left
+"""
+
+
+class GramlinkError(Exception):
+    """What happened, in one line, and a hint at what to do about it.
+
+    >>> str(GramlinkError("the file is empty", hint="export it again"))
+    'the file is empty'
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InvalidParameter(GramlinkError):
+    """A number or name that makes no sense."""
+
+
+class InvalidSchema(GramlinkError):
+    """linkage.toml cannot be used as it stands."""
+
+
+class InvalidRecords(GramlinkError):
+    """A data file cannot be read; the message names the file, row and column."""
+
+
+class InvalidBase(GramlinkError):
+    """Grams that cannot be a base."""
+
+
+class InvalidFile(GramlinkError):
+    """A file of ours that is damaged, or not what was expected."""
+
+
+class Mismatch(GramlinkError):
+    """Two owners whose settings differ; the message says in what."""
+
+
+class InvalidLedger(GramlinkError):
+    """A ledger that is damaged, or belongs to another data set."""
+
+
+class BudgetExceeded(GramlinkError):
+    """A release that would cost more epsilon than is left; nothing was spent."""
+
+    exit_code = 3

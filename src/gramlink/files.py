@@ -1,0 +1,106 @@
+"""Files written whole or not at all, and JSON files that say what they are."""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from gramlink.errors import InvalidFile
+
+KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "version": 1, ...
+
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which appears at `path` only when all of it is on disk.
+
+    Opening it proves that the folder can be written to, so callers open it before
+    they spend anything.
+    """
+    name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        name.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        name.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut, where the system can."""
+    if os.name == "nt":
+        return  # Windows has no handle on a folder; its renames are journalled
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError) -> InvalidFile:
+    return InvalidFile(
+        f"{path} cannot be written: {error.strerror or error}",
+        hint="name a folder that exists, is yours to write and has room",
+    )
+
+
+def to_json(kind: str, content: dict[str, Any]) -> bytes:
+    """JSON that a person can read and that is the same for the same content."""
+    document = {KIND: kind, "version": 1, **content}
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
+    """The content of a JSON file of ours, or an error that says what the file is instead."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(
+            f"{name} is damaged or not a {kind} file: {error}",
+            hint="write it again, or ask its sender for it again",
+        ) from error
+    found = document.get(KIND) if isinstance(document, dict) else None
+    if found != kind:
+        raise InvalidFile(
+            f"{name} is not a {kind} file" + (f" but a {found} file" if found else ""),
+            hint="check the order of the files on the command line",
+        )
+    if document.get("version") != 1:
+        raise InvalidFile(
+            f"{name} has format version {document.get('version')!r}, this gramlink reads 1",
+            hint="use the same gramlink at all parties",
+        )
+    return {key: value for key, value in document.items() if key not in (KIND, "version")}
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, or a one-line error."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidFile(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def digest(content: Any) -> str:
+    """The SHA-256 of a value's canonical JSON: equal for equal values on every machine.
+
+    >>> digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
+    True
+    """
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,92 @@
+"""Mined: what one owner shows the other, and what it cost."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gramlink.errors import InvalidFile
+from gramlink.files import digest, from_json, to_json
+from gramlink.mining import Estimates, Tree, mine_field, price
+from gramlink.privacy import Budget
+from gramlink.records import Records
+from gramlink.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """Grams with noisy counts for each field, the settings they were mined with, the cost.
+
+    Privacy: made to be shown to the other owner; costs `epsilon` for a person with one
+    record, m times that for a person with m. `epsilon` is None where there is no privacy
+    at all (the exact miner, for experiments).
+    """
+
+    owner: str
+    settings: dict[str, Any]
+    epsilon: Fraction | None
+    fields: dict[str, Estimates]
+
+    def to_json(self) -> bytes:
+        """A file that a person can read."""
+        return to_json("mined", self._content())
+
+    @classmethod
+    def from_json(cls, data: bytes, name: str) -> "Mined":
+        """What `to_json` wrote."""
+        content = from_json("mined", data, name)
+        try:
+            epsilon = content["epsilon"]
+            return cls(
+                owner=str(content["owner"]),
+                settings=content["settings"],
+                epsilon=None if epsilon is None else Fraction(epsilon),
+                fields={key: _estimates(value) for key, value in content["fields"].items()},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidFile(
+                f"{name} is damaged: {error}", hint="ask its sender for it again"
+            ) from error
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the whole content."""
+        return digest(self._content())
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "owner": self.owner,
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "fields": {
+                name: {
+                    "grams": dict(zip(found.grams, map(float, found.counts), strict=True)),
+                    **({"tree": found.tree.counts} if found.tree else {}),
+                }
+                for name, found in self.fields.items()
+            },
+            "settings": self.settings,
+        }
+
+
+def _estimates(content: dict[str, Any]) -> Estimates:
+    # counts are multiples of 1/1024, which floats hold exactly
+    grams: dict[str, float] = content["grams"]
+    return Estimates(
+        tuple(grams),
+        tuple(map(Fraction, grams.values())),
+        Tree(content["tree"]) if "tree" in content else None,
+    )
+
+
+def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:
+    """The most frequent grams of the schema's field, under noise.
+
+    Privacy: spends the budget, which was charged before it could be had. Reads raw
+    records; the result may leave the building.
+    """
+    field = schema.field
+    return Mined(
+        owner=owner,
+        settings=schema.agreed,
+        epsilon=price(field, schema.epsilon),
+        fields={field.name: mine_field(records[field.name], field, budget)},
+    )

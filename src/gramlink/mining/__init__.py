@@ -1,0 +1,68 @@
+"""Miners: functions from a column of strings to its most frequent grams.
+
+| name | cost | |
+|---|---|---|
+| levelgram | ε | ours, the default |
+| tree-linear, tree-exponential, tree-adaptive, tree-hybrid | ε | the paper's second miner |
+| fpm | ε | the paper's first miner |
+| public | 0 | the schema's own grams |
+| random | 0 | random grams, for experiments |
+| exact | no privacy | the true top k, for experiments |
+
+All counts are document frequencies: a record counts once for a gram, however often it
+holds it, so one record changes a gram's count by at most 1.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from gramlink.errors import InvalidParameter
+from gramlink.mining.estimates import GRID, Estimates, top
+from gramlink.mining.fpm import fpm
+from gramlink.mining.levelgram import levelgram
+from gramlink.mining.prefix_tree import prefix_tree
+from gramlink.mining.prefixes import Tree
+from gramlink.mining.unaccounted import exact, public, random_grams
+from gramlink.privacy import Budget
+from gramlink.schema import Field
+from gramlink.strings import Strings
+
+__all__ = ["GRID", "MINERS", "Estimates", "Tree", "mine_field", "price", "read_again", "top"]
+
+Miner = Callable[[Strings, Field, Budget], Estimates]
+
+MINERS: dict[str, Miner] = {
+    "levelgram": levelgram,
+    "tree-linear": prefix_tree,
+    "tree-exponential": prefix_tree,
+    "tree-adaptive": prefix_tree,
+    "tree-hybrid": prefix_tree,
+    "fpm": fpm,
+    "public": public,
+    "random": random_grams,
+    "exact": exact,
+}
+
+
+def price(field: Field, epsilon: Fraction) -> Fraction | None:
+    """What mining a field costs: epsilon, 0 where no record is read, None for no privacy."""
+    return {"public": Fraction(0), "random": Fraction(0), "exact": None}.get(field.miner, epsilon)
+
+
+def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
+    """The field's most frequent grams, by the miner that the field names.
+
+    Privacy: spends the budget, which was charged to the ledger before it could be had.
+    """
+    return MINERS[field.miner](strings, field, budget)
+
+
+def read_again(estimates: Estimates, field: Field) -> Estimates:
+    """Other grams from the same prefix tree: another size, q_min or q_max, at no cost."""
+    if estimates.tree is None:
+        raise InvalidParameter(
+            "these grams were not read off a prefix tree",
+            hint='mine with miner = "tree-linear" to be able to read them again',
+        )
+    grams = estimates.tree.grams(field.q_min, field.q_max, GRID)
+    return top(grams, field.size, estimates.tree)

@@ -1,0 +1,76 @@
+"""Strings: a column of normalised text as small integers, the form that kernels read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.errors import InvalidParameter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strings:
+    """Texts over a public set of symbols, one after the other in one array.
+
+    `codes[offsets[i]:offsets[i + 1]]` are the symbols of text `i`, each an index into
+    `symbols`, whose last one is the catch-all. An empty text is a missing value.
+
+    >>> names = Strings.of(["MARY", "", "ÅSE"], "AEMRSY*")
+    >>> list(names), names.missing.tolist()
+    (['MARY', '', '*SE'], [False, True, False])
+
+    Privacy: as sensitive as the records themselves.
+    """
+
+    codes: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+    symbols: str
+
+    @classmethod
+    def of(cls, texts: Iterable[str], symbols: str) -> "Strings":
+        """Code texts that are normalised already; what is not a symbol becomes the catch-all."""
+        if not 2 <= len(symbols) <= 255:
+            raise InvalidParameter(f"an alphabet has 1 to 254 symbols, not {len(symbols) - 1}")
+        texts = list(texts)
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+        table = np.frombuffer(symbols.encode("utf-32-le"), np.uint32)
+        order = np.argsort(table)
+        place = np.minimum(np.searchsorted(table, points, sorter=order), len(table) - 1)
+        codes = np.where(table[order][place] == points, order[place], len(symbols) - 1)
+        return cls(codes.astype(np.uint8), offsets, symbols)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> str:
+        codes = self.codes[self.offsets[index] : self.offsets[index + 1]]
+        return "".join(self.symbols[code] for code in codes)
+
+    def __iter__(self) -> Iterator[str]:
+        text = np.frombuffer(self.symbols.encode("utf-32-le"), np.uint32)[self.codes]
+        whole = text.tobytes().decode("utf-32-le")
+        ends = self.offsets.tolist()
+        return (whole[a:b] for a, b in pairwise(ends))
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of symbols of each text."""
+        return np.diff(self.offsets)
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """True where there is no value."""
+        empty: npt.NDArray[np.bool_] = self.lengths == 0
+        return empty
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "Strings":
+        """The texts of these rows, in this order."""
+        lengths = self.lengths[rows]
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        source = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return Strings(self.codes[source], offsets, self.symbols)

@@ -1,0 +1,409 @@
+import errno
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter
+from gramlink.ledger import Ledger
+from gramlink.privacy import Draw
+from noise import silent
+
+TENTH = Fraction(1, 10)
+
+CHARGER = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from gramlink.errors import BudgetExceeded
+from gramlink.ledger import Ledger
+
+ledger = Ledger(Path(sys.argv[1]), "hospital", Fraction(sys.argv[2]))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(sys.argv[3])):
+    try:
+        charge = ledger.charge(Fraction(1, 100), "mine", {})
+    except BudgetExceeded:
+        continue
+    print(charge.number, flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "hospital.ledger"
+
+
+@pytest.fixture
+def ledger(path):
+    return Ledger(path, "hospital", Fraction(1), draw=silent)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def charger(path, allowance, times):
+    """A process that charges as often as it is told, once it is sent a line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CHARGER, str(path), str(allowance), str(times)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def test_the_file_reads_as_documented(ledger, path):
+    charge = ledger.charge(TENTH, "mine surname", {"size": 75, "epsilon": TENTH})
+    ledger.released(charge, "8a5c")
+    ledger.allow(Fraction(2))
+    header, charged, released, allowed = lines(path)
+    assert header == {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
+    for entry in (charged, released, allowed):
+        time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
+    assert charged == {
+        "entry": 1,
+        "kind": "charge",
+        "what": "mine surname",
+        "epsilon": "1/10",
+        "parameters": {"size": 75, "epsilon": "1/10"},
+    }
+    assert released == {"entry": 2, "kind": "release", "of": 1, "digest": "8a5c"}
+    assert allowed == {"entry": 3, "kind": "allow", "allowance": "2"}
+    assert path.read_bytes().endswith(b"\n")
+
+
+def test_the_state_tells_releases_from_interruptions(ledger):
+    first = ledger.charge(TENTH, "mine surname", {"size": 75})
+    second = ledger.charge(2 * TENTH, "mine city", {})
+    ledger.released(second, "8a5c")
+    state = ledger.state
+    assert [release.digest for release in state.releases] == [None, "8a5c"]
+    assert [release.number for release in state.releases] == [first.number, second.number]
+    assert state.releases[0].parameters == {"size": 75}
+    assert (state.spent, state.left) == (3 * TENTH, 7 * TENTH)
+
+
+def test_three_thirds_are_allowed_and_the_least_bit_more_is_refused(ledger, path):
+    for _ in range(3):
+        ledger.charge(Fraction(1, 3), "mine", {})
+    before = path.read_bytes()
+    message = f"this release costs epsilon 1/{10**30}, only 0 is left in hospital.ledger"
+    with pytest.raises(BudgetExceeded) as refused:
+        ledger.charge(Fraction(1, 10**30), "mine", {})
+    assert str(refused.value) == message
+    assert refused.value.hint
+    assert path.read_bytes() == before
+
+
+def test_a_refused_first_charge_leaves_no_file(ledger, path):
+    with pytest.raises(BudgetExceeded, match=r"costs epsilon 1\.5, only 1 is left"):
+        ledger.charge(Fraction(3, 2), "mine", {})
+    assert not path.exists()
+
+
+def test_a_release_that_costs_nothing_is_recorded_and_buys_no_noise(ledger):
+    charge = ledger.charge(Fraction(0), "public base", {})
+    with pytest.raises(BudgetExceeded):
+        charge.budget.laplace([1], sensitivity=1, epsilon=TENTH)
+    assert ledger.state.spent == 0
+    assert len(ledger.state.releases) == 1
+
+
+def test_a_negative_cost_pays_nothing_back(ledger):
+    ledger.charge(TENTH, "mine", {})
+    with pytest.raises(InvalidParameter):
+        ledger.charge(-TENTH, "mine", {})
+    assert ledger.state.spent == TENTH
+
+
+def test_the_charge_is_on_disk_before_any_noise_is_drawn(path):
+    seen = []
+
+    class Reader(Draw):
+        def __call__(self, values, scale):  # noqa: ARG002
+            seen.extend(lines(path)[1:])
+            return values
+
+    ledger = Ledger(path, "hospital", Fraction(1), draw=Reader())
+    charge = ledger.charge(TENTH, "mine", {})
+    charge.budget.laplace([1], sensitivity=1, epsilon=TENTH)
+    assert [entry["epsilon"] for entry in seen] == ["1/10"]
+
+
+def test_the_file_and_its_folder_are_synced_before_the_charge_returns(ledger, path, monkeypatch):
+    synced = []
+    fsync = os.fsync
+
+    def watched(handle):
+        synced.append((os.fstat(handle).st_ino, path.stat().st_size))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    ledger.charge(TENTH, "mine", {})
+    assert {inode for inode, _ in synced} == {path.stat().st_ino, path.parent.stat().st_ino}
+    assert synced[-1] == (path.stat().st_ino, path.stat().st_size)
+
+
+def test_an_existing_ledger_keeps_its_own_allowance(ledger, path):
+    ledger.charge(TENTH, "mine", {})
+    assert Ledger(path, "hospital", Fraction(100)).state.allowance == 1
+    with pytest.raises(BudgetExceeded):
+        Ledger(path, "hospital", Fraction(100)).charge(Fraction(1), "mine", {})
+
+
+def test_another_data_set_cannot_use_the_ledger(path):
+    Ledger(path, "registry", Fraction(1)).charge(TENTH, "mine", {})
+    with pytest.raises(InvalidLedger) as refused:
+        Ledger(path, "hospital", Fraction(1))
+    assert str(refused.value) == (
+        "hospital.ledger is the ledger of data set 'registry', not 'hospital'"
+    )
+
+
+def test_a_ledger_that_became_another_data_sets_meanwhile_is_refused(ledger, path):
+    Ledger(path, "registry", Fraction(1)).charge(TENTH, "mine", {})
+    with pytest.raises(InvalidLedger, match="registry"):
+        ledger.charge(TENTH, "mine", {})
+
+
+def test_any_ledger_can_be_opened_to_be_shown(ledger, path):
+    ledger.charge(TENTH, "mine", {})
+    assert Ledger.open(path).state == ledger.state
+
+
+def test_a_ledger_that_does_not_exist_cannot_be_shown(path):
+    with pytest.raises(InvalidLedger, match="does not exist"):
+        Ledger.open(path)
+    assert not path.exists()
+
+
+def test_the_allowance_goes_up_and_down_to_what_is_spent(ledger, path):
+    ledger.charge(Fraction(1), "mine", {})
+    ledger.allow(Fraction(3, 2))
+    ledger.charge(Fraction(1, 4), "mine", {})
+    ledger.allow(Fraction(5, 4))
+    before = path.read_bytes()
+    with pytest.raises(BudgetExceeded, match=r"1\.25 is spent already"):
+        ledger.allow(Fraction(5, 4) - Fraction(1, 10**30))
+    with pytest.raises(BudgetExceeded):
+        ledger.charge(Fraction(1, 10**30), "mine", {})
+    assert path.read_bytes() == before
+
+
+def test_a_charge_is_released_once(ledger, path):
+    charge = ledger.charge(TENTH, "mine", {})
+    ledger.released(charge, "8a5c")
+    before = path.read_bytes()
+    with pytest.raises(InvalidLedger, match="entry 1"):
+        ledger.released(charge, "ffff")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["Krankenhaus Süd", 'a "b"\n{c}', "\u2028", "\udc80"])
+def test_any_name_survives_the_file(path, name):
+    Ledger(path, name, Fraction(1)).charge(TENTH, name, {name: name})
+    release = Ledger(path, name, Fraction(1)).state.releases[0]
+    assert (release.what, release.parameters) == (name, {name: name})
+    assert path.read_bytes().count(b"\n") == 2
+
+
+def test_eight_processes_together_spend_no_more_than_is_allowed(path):
+    processes = [charger(path, 1, 50) for _ in range(8)]
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    numbers = [int(number) for process in processes for number in process.communicate()[0].split()]
+    assert sorted(numbers) == list(range(1, 101))
+    assert Ledger.open(path).state.left == 0
+
+
+def test_a_killed_process_never_spent_what_is_not_recorded(path):
+    chance = random.Random(3)
+    acknowledged = 0
+    for _ in range(5):
+        process = charger(path, 10**6, 10**6)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        time.sleep(chance.uniform(0.01, 0.2))
+        process.kill()
+        acknowledged += len(process.communicate()[0].splitlines())
+        recorded = len(Ledger.open(path).state.releases) if acknowledged else 0
+        assert recorded >= acknowledged
+    assert acknowledged > 5
+    assert Ledger(path, "hospital", Fraction(1)).charge(TENTH, "mine", {}).number == recorded + 1
+
+
+def test_a_line_cut_short_at_any_byte_is_dropped(ledger, path):
+    ledger.charge(TENTH, "first", {})
+    kept = path.read_bytes()
+    ledger.charge(2 * TENTH, "second", {"of": {"size": 75}})
+    whole = path.read_bytes()
+    for length in range(len(kept), len(whole) - 1):
+        path.write_bytes(whole[:length])
+        assert ledger.state.spent == TENTH
+        assert ledger.charge(3 * TENTH, "third", {}).number == 2
+        assert path.read_bytes().startswith(kept)
+        assert [release.what for release in ledger.state.releases] == ["first", "third"]
+
+
+def test_a_charge_that_lacks_only_the_end_of_its_line_counts(ledger, path):
+    ledger.charge(TENTH, "first", {})
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    assert ledger.state.spent == TENTH
+    ledger.charge(TENTH, "second", {})
+    assert [release.what for release in ledger.state.releases] == ["first", "second"]
+    assert len(lines(path)) == 3
+
+
+def test_a_first_write_cut_short_at_any_byte_starts_again(ledger, path):
+    ledger.charge(TENTH, "first", {})
+    whole = path.read_bytes()
+    for length in range(len(whole) - 1):
+        path.write_bytes(whole[:length])
+        assert ledger.state.spent == 0
+        ledger.charge(2 * TENTH, "second", {})
+        assert [release.what for release in ledger.state.releases] == ["second"]
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n1,2\n", b'{"gramlink": "mined"}\n', b"\n"])
+def test_a_file_that_is_no_ledger_is_left_alone(path, content):
+    path.write_bytes(content)
+    with pytest.raises(InvalidLedger, match="not a ledger"):
+        Ledger(path, "hospital", Fraction(1))
+    assert path.read_bytes() == content
+
+
+HEADER = {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
+CHARGE = {"kind": "charge", "time": "", "what": "", "epsilon": "1/2", "parameters": {}}
+ONE, TWO, THREE = ({"entry": number, **CHARGE} for number in (1, 2, 3))
+RELEASE = {"entry": 2, "kind": "release", "time": "", "of": 1, "digest": ""}
+ALLOW = {"entry": 2, "kind": "allow", "time": "", "allowance": "1/4"}
+SPOILT = {
+    "an entry is missing": [HEADER, TWO],
+    "an entry is doubled": [HEADER, ONE, ONE],
+    "entries are swapped": [HEADER, TWO, ONE],
+    "more is spent than allowed": [HEADER, ONE, TWO, THREE],
+    "less is allowed than spent": [HEADER, ONE, ALLOW],
+    "a cost is negative": [HEADER, {**ONE, "epsilon": "-1"}],
+    "a cost is no number": [HEADER, {**ONE, "epsilon": "much"}],
+    "a cost is missing": [HEADER, {"entry": 1, "kind": "charge"}],
+    "parameters are no object": [HEADER, {**ONE, "parameters": 7}],
+    "a release is of nothing": [HEADER, ONE, {**RELEASE, "of": 7}],
+    "a release is doubled": [HEADER, ONE, RELEASE, {**RELEASE, "entry": 3}],
+    "a kind is unknown": [HEADER, {**ONE, "kind": "refund"}],
+    "a line is no object": [HEADER, ONE, [1]],
+    "a line is empty": [HEADER, ONE, ""],
+    "the allowance is no number": [{**HEADER, "allowance": None}, ONE],
+    "the allowance is missing": [{"gramlink": "ledger", "version": 1, "dataset": "hospital"}, ONE],
+    "the version is another": [{**HEADER, "version": 2}, ONE],
+    "there is no header": [ONE],
+}
+
+
+def write(path, entries):
+    path.write_text(
+        "".join((json.dumps(entry) if entry else "") + "\n" for entry in entries), "utf-8"
+    )
+
+
+def test_a_ledger_with_nothing_wrong_is_read(path):
+    write(path, [HEADER, ONE, RELEASE, THREE])
+    assert Ledger(path, "hospital", Fraction(1)).state.left == 0
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_nothing_can_be_spent_from_a_ledger_where(ledger, path, kind):
+    write(path, SPOILT[kind])
+    before = path.read_bytes()
+    with pytest.raises(InvalidLedger, match=r"hospital\.ledger"):
+        ledger.charge(Fraction(0), "mine", {})
+    assert path.read_bytes() == before
+
+
+def test_a_corrupted_line_in_the_middle_is_named_and_never_repaired(ledger, path):
+    for _ in range(3):
+        ledger.charge(TENTH, "mine", {})
+    whole = path.read_bytes()
+    start = whole.index(b"\n", whole.index(b"\n") + 1) + 1
+    for spoil in (b"\x00", b"}", b"\n", b"\xff"):
+        damaged = whole[: start + 9] + spoil + whole[start + 10 :]
+        path.write_bytes(damaged)
+        with pytest.raises(InvalidLedger, match=r"hospital\.ledger is damaged in line 3"):
+            ledger.charge(TENTH, "mine", {})
+        assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_full_disk_spends_nothing_and_leaves_the_ledger_as_it_was(
+    ledger, path, monkeypatch, call
+):
+    ledger.charge(TENTH, "mine", {})
+    before = path.read_bytes()
+    write_once = os.write
+
+    def full(handle, text=b""):
+        if text:
+            write_once(handle, text[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, full)
+        with pytest.raises(InvalidLedger, match="No space left on device; nothing was spent"):
+            ledger.charge(TENTH, "mine", {})
+    assert path.read_bytes() == before
+    assert ledger.charge(TENTH, "mine", {}).number == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_write_that_the_system_cuts_short_spends_nothing(ledger, path):
+    ledger.charge(TENTH, "mine", {})
+    before = path.read_bytes()
+    limit = f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, ({len(before) + 10},) * 2)\n"
+    process = subprocess.run(
+        [sys.executable, "-c", limit + CHARGER, str(path), "1", "1"],
+        input="go\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.stdout == "ready\n"
+    assert "nothing was spent" in process.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no /dev/full")
+def test_a_device_is_no_place_for_a_ledger():
+    with pytest.raises(InvalidLedger, match="is not a file"):
+        Ledger(Path("/dev/full"), "hospital", Fraction(1))
+
+
+def test_a_folder_is_no_ledger(tmp_path):
+    with pytest.raises(InvalidLedger, match="is not a file"):
+        Ledger(tmp_path, "hospital", Fraction(1))
+
+
+def test_a_folder_that_does_not_exist_holds_no_ledger(tmp_path):
+    ledger = Ledger(tmp_path / "no" / "hospital.ledger", "hospital", Fraction(1))
+    with pytest.raises(InvalidLedger, match=r"cannot be written: No such file.*nothing was spent"):
+        ledger.charge(TENTH, "mine", {})
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root may write all")
+def test_a_folder_that_may_not_be_written_holds_no_ledger(tmp_path):
+    ledger = Ledger(tmp_path / "hospital.ledger", "hospital", Fraction(1))
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(InvalidLedger, match="Permission denied; nothing was spent"):
+            ledger.charge(TENTH, "mine", {})
+    finally:
+        tmp_path.chmod(0o700)
