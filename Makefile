@@ -12,7 +12,7 @@ demo: .venv/run  ## link two corrupted halves of a bundled population as three p
 	$(BIN)/gramlink demo $(ARGS)
 
 test: .venv/dev  ## run all tests, the examples in the docstrings included
-	$(BIN)/pytest -n auto $(ARGS)
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
 
 check: lint types layers test  ## everything that must hold before a change lands
 

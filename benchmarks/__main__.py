@@ -1,6 +1,6 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, utility, linkage (default: all), and `--output FILE` to keep the page.
+ARGS: any of speed, utility, linkage, attack (default: all), and `--output FILE` to keep the page.
 """
 
 import argparse
@@ -10,9 +10,14 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import linkage, speed, utility
+from benchmarks import attack, linkage, speed, utility
 
-PARTS = {"speed": speed.table, "utility": utility.table, "linkage": linkage.table}
+PARTS = {
+    "speed": speed.table,
+    "utility": utility.table,
+    "linkage": linkage.table,
+    "attack": attack.table,
+}
 
 HEAD = """\
 # Measurements

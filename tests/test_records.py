@@ -324,7 +324,7 @@ def test_a_disk_that_fails_half_way_is_one_line(write, monkeypatch):
         raise OSError(errno.EIO, "Input/output error")
 
     path = write("id,surname\n1,Ng\n")
-    monkeypatch.setattr("gramlink.tables._separator", fail)
+    monkeypatch.setattr("gramlink.csv_files._separator", fail)
     assert str(refusal(path)) == f"{path} cannot be read: Input/output error"
 
 

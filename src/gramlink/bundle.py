@@ -9,6 +9,7 @@ says nothing of the order in the owner's file.
 import hashlib
 import io
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +19,24 @@ import polars as pl
 
 from gramlink.embedding import Vectors
 from gramlink.errors import InvalidFile
-from gramlink.files import from_json, to_json
+from gramlink.files import from_json, settings_in, to_json
+from gramlink.links import RULES
 
 MANIFEST, RECORDS = "manifest.json", "records.parquet"
 MANIFEST_LIMIT = 2**20
-_UNREADABLE = (zipfile.BadZipFile, KeyError, ValueError, TypeError, pl.exceptions.PolarsError)
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,  # zipfile's, of a part that is encrypted
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)
 _MOMENT = (1980, 1, 1, 0, 0, 0)  # the same bundle is the same file
 
 
@@ -57,7 +71,8 @@ class Bundle:
         counts = pl.Series(
             "counts", self.vectors.counts, pl.Array(pl.UInt8, len(self.vectors.lengths))
         )
-        frame = pl.DataFrame({"id": self.ids, "counts": counts}).with_columns(
+        ids = pl.Series(self.ids, dtype=pl.String)
+        frame = pl.DataFrame({"id": ids, "counts": counts}).with_columns(
             pl.when(pl.Series(~self.vectors.missing)).then("counts").alias("counts")
         )
         if self.thresholds is not None:
@@ -95,11 +110,13 @@ class Bundle:
 
 
 def _checked(manifest: dict[str, Any], rows: pl.DataFrame, name: str) -> Bundle:
-    lengths = tuple(int(q) for q in manifest["gram lengths"])
-    if not lengths or not all(1 <= q <= 6 for q in lengths):
+    lengths = tuple(manifest["gram lengths"])
+    if not lengths or not all(isinstance(q, int) and 1 <= q <= 6 for q in lengths):
         raise _damaged(name, "its gram lengths are not between 1 and 6")
     if len(rows) != manifest["rows"] or rows["id"].null_count() or not rows["id"].is_unique().all():
         raise _damaged(name, "its ids are not one for each row")
+    if settings_in(manifest).get("decide") not in RULES:
+        raise _damaged(name, "its settings do not say how to decide")
     expected = {"id": pl.String, "counts": pl.Array(pl.UInt8, len(lengths))}
     thresholds = None
     if "threshold" in rows.columns:
@@ -109,12 +126,14 @@ def _checked(manifest: dict[str, Any], rows: pl.DataFrame, name: str) -> Bundle:
         thresholds = rows["threshold"].to_numpy()
     if dict(rows.schema) != expected:
         raise _damaged(name, "its columns are not those of a bundle")
+    if rows["counts"].drop_nulls().explode().null_count():
+        raise _damaged(name, "a count is missing within a row")
     missing = rows["counts"].is_null().to_numpy()
     zeros = pl.lit([0] * len(lengths), dtype=rows["counts"].dtype)
     counts = rows.select(pl.col("counts").fill_null(zeros))["counts"].to_numpy()
     return Bundle(
         owner=str(manifest["owner"]),
-        settings=manifest["settings"],
+        settings=settings_in(manifest),
         projection=str(manifest["projection"]),
         ids=tuple(rows["id"]),
         vectors=Vectors(counts.reshape(len(rows), len(lengths)), lengths, missing),

@@ -33,7 +33,7 @@ from gramlink.projection import Projection, agree
 from gramlink.pseudonyms import owner_key, pseudonyms
 from gramlink.records import Records, read_records
 from gramlink.roles import LinkageUnit, Owner
-from gramlink.schema import Schema, load_schema
+from gramlink.schema import Schema, checked_schema
 from gramlink.strings import Strings
 from gramlink.thresholds import thresholds
 
@@ -98,19 +98,20 @@ class Demo:
         c = self.choices
         if c.data not in LISTS:
             raise InvalidParameter(f"no list {c.data!r}", hint="one of " + ", ".join(LISTS))
-        c.folder.mkdir(parents=True, exist_ok=True)
-        for stale in ("ledger", "key"):  # a run over public lists starts with a new budget
-            for name in (A, B):
-                (c.folder / f"{name}.{stale}").unlink(missing_ok=True)
+        schema = checked_schema(
+            fields=({"name": "name", "miner": c.miner, "size": c.size},),
+            epsilon=c.epsilon, edits=c.edits, threshold=c.threshold, decide=c.decide,
+            errors=c.errors,
+        )  # fmt: skip
+        names = sample(LISTS[c.data](), c.count, c.seed)
+        texts = Strings.of(names, schema.field.symbols)
+        typed = list(corrupt(texts, c.edits, seed=c.seed, model=c.errors))
+        self._take_folder()
         toml = _SCHEMA.format(
             epsilon=c.epsilon, edits=c.edits, threshold=c.threshold, decide=c.decide,
             errors=c.errors, miner=c.miner, size=c.size,
         )  # fmt: skip
         self._write("linkage.toml", toml.encode())
-        schema = load_schema(c.folder / "linkage.toml")
-        names = sample(LISTS[c.data](), c.count, c.seed)
-        texts = Strings.of(names, schema.field.symbols)
-        typed = list(corrupt(texts, c.edits, seed=c.seed, model=c.errors))
         # Neither file's order nor its ids say anything of the other's.
         order = np.random.default_rng(c.seed).permutation(c.count)
         left = pl.DataFrame({"id": [f"A{i:06d}" for i in range(c.count)], "name": names})
@@ -125,6 +126,20 @@ class Demo:
             f"each with up to {c.edits} random {'edit' if c.edits == 1 else 'edits'}."
         )
         return schema
+
+    def _take_folder(self) -> None:
+        """A new folder, or that of an earlier demo; no other, whose files it would replace."""
+        folder = self.choices.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        mark = folder / ".gramlink-demo"
+        if any(folder.iterdir()) and not mark.exists():
+            raise InvalidParameter(
+                f"{folder} holds files that are not a demo's", hint="name a new one with --output"
+            )
+        mark.touch()
+        for stale in ("ledger", "key"):  # a run over public lists starts with a new budget
+            for name in (A, B):
+                (folder / f"{name}.{stale}").unlink(missing_ok=True)
 
     def _owner(self, name: str, schema: Schema) -> Owner:
         path = self.choices.folder / f"{name}.csv"
@@ -142,8 +157,10 @@ class Demo:
                 self.choices.folder / f"{owner.name}.ledger", owner.name, schema.epsilon
             )
             mined = owner.mine(None if cost is None else ledger)
-            what = f"{len(mined.fields['name'].grams)} grams with noisy counts"
-            spent = "none: no privacy" if cost is None else f"ε = {shown(cost)}"
+            what = f"{len(mined.fields['name'].grams)} grams" + (
+                " with noisy counts" if cost else ""
+            )
+            spent = "no privacy" if cost is None else f"ε = {shown(cost)}"
             self._send(owner.name, reader, what, f"{owner.name}.mined.json", mined.to_json(), spent)
         if cost:
             self.say("   The cost was written to each owner's ledger before any noise was drawn.")
@@ -205,20 +222,22 @@ class Demo:
         for name, s in rows:
             numbers = f"{s.links:>8,} {s.precision:>10.4f} {s.recall:>8.4f} {s.f1:>8.4f}"
             self.say(f"   {name:<42} {numbers}")
-        epsilon = f"ε = {shown(c.epsilon)} per owner"
-        self.say(f"   N = {c.count:,}, k = {c.size}, {epsilon}, edits <= {c.edits}")
+        cost = price(schema.field, schema.epsilon)
+        privacy = "no privacy" if cost is None else f"ε = {shown(cost)} per owner"
+        self.say(f"   N = {c.count:,}, k = {c.size}, {privacy}, edits <= {c.edits}")
         return Story(
-            choices=self._listed(), messages=tuple(self.messages), scores=rows,
+            choices=self._listed(privacy), messages=tuple(self.messages), scores=rows,
             vectors=(x, y), truth=_rows(one.records, other.records, truth),
             thresholds=_in_order(unit, one), paper=paper, seconds=perf_counter() - self.started,
+            private=price(schema.field, schema.epsilon) is not None,
         )  # fmt: skip
 
-    def _listed(self) -> dict[str, str]:
+    def _listed(self, privacy: str) -> dict[str, str]:
         c = self.choices
         return {
             "records": f"{c.count:,} {c.data} at each owner",
             "typos": f"up to {c.edits}, {c.errors}",
-            "ε": f"{shown(c.epsilon)} per owner",
+            "cost": privacy,
             "base": f"k = {c.size}, grams of 1 to 3 symbols, {c.miner}",
             "threshold": c.threshold,
             "deciding": c.decide,

@@ -5,36 +5,51 @@ import json
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from gramlink.errors import InvalidFile
+from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
 
 KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "version": 1, ...
+
+# what reading the content of a damaged file raises
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, GramlinkError)
 
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[IO[bytes]]:
+def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write to, which appears at `path` only when all of it is on disk.
 
-    Opening it proves that the folder can be written to, so callers open it before
-    they spend anything.
+    Opening it proves that the folder can be written to and has room for so many bytes, so
+    callers open it before they spend anything.
     """
-    name = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    target = Path(os.path.realpath(path))  # a link stays a link
     try:
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+        if target.exists() and not target.is_file():
+            raise InvalidFile(
+                f"{path} cannot be written: it is not a file", hint="name a file to write to"
+            )
+        name = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
     except OSError as error:
         raise _unwritable(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
+            if room:
+                file.write(bytes(room))
+                file.flush()
+                os.fsync(file.fileno())
+                file.seek(0)
             yield file
+            file.truncate()
             file.flush()
             os.fsync(file.fileno())
-        name.replace(path)
-        sync_folder(path.parent)
+        name.replace(target)
+        with suppress(OSError):  # it is there, whether or not a power cut could undo that
+            sync_folder(target.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
@@ -94,6 +109,35 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InvalidFile(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def damaged(name: str, error: Exception, hint: str) -> InvalidFile:
+    """What to raise when the content of a file of ours is not as we write it."""
+    why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+    return InvalidFile(f"{name} is damaged: {why}", hint=hint)
+
+
+def settings_in(content: dict[str, Any]) -> dict[str, Any]:
+    """The settings in a file's content, which are a table whatever else is in them."""
+    settings = content["settings"]
+    if not isinstance(settings, dict):
+        raise TypeError("its settings are not a table")
+    return settings
+
+
+def owner_name(text: object) -> str:
+    """A name that can be printed, and be part of a file's name.
+
+    >>> owner_name("St. Mary's")
+    "St. Mary's"
+    """
+    fits = isinstance(text, str) and text.isprintable() and 0 < len(text) <= 100
+    if not fits or text != str(text).strip() or {"/", "\\"} & set(str(text)):
+        raise InvalidParameter(
+            f"{str(text)[:100]!r} cannot be the name of an owner",
+            hint="give it up to 100 letters and no / with --owner",
+        )
+    return str(text)
 
 
 def digest(content: Any) -> str:

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gramlink.errors import InvalidFile
-from gramlink.files import digest, from_json, to_json
+from gramlink.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
 from gramlink.mining import Estimates, Tree, mine_field, price
 from gramlink.privacy import Budget
 from gramlink.records import Records
@@ -38,14 +37,12 @@ class Mined:
             epsilon = content["epsilon"]
             return cls(
                 owner=str(content["owner"]),
-                settings=content["settings"],
+                settings=settings_in(content),
                 epsilon=None if epsilon is None else Fraction(epsilon),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidFile(
-                f"{name} is damaged: {error}", hint="ask its sender for it again"
-            ) from error
+        except DAMAGE as error:
+            raise damaged(name, error, "ask its sender for it again") from error
 
     @property
     def digest(self) -> str:
@@ -73,8 +70,14 @@ def _estimates(content: dict[str, Any]) -> Estimates:
     return Estimates(
         tuple(grams),
         tuple(map(Fraction, grams.values())),
-        Tree(content["tree"]) if "tree" in content else None,
+        _tree(content["tree"]) if "tree" in content else None,
     )
+
+
+def _tree(counts: dict[str, Any]) -> Tree:
+    if not all(isinstance(count, int) and abs(count) < 2**53 for count in counts.values()):
+        raise ValueError("a count of its prefix tree is not a whole number")
+    return Tree(counts)
 
 
 def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:

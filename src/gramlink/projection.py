@@ -6,9 +6,9 @@ from typing import Any
 
 from gramlink.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.files import digest, from_json, to_json
+from gramlink.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
 from gramlink.mined import Mined
-from gramlink.schema import differences
+from gramlink.schema import differences, schema_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +49,19 @@ class Projection:
         """What `to_json` wrote."""
         content = from_json("projection", data, name)
         try:
-            left, right = content["owners"]
+            left, right = map(str, content["owners"])
+            settings, bases = settings_in(content), content["bases"]
             return cls(
                 owners=(left, right),
-                settings=content["settings"],
+                settings=settings,
                 epsilon={
                     owner: None if spent is None else Fraction(spent)
                     for owner, spent in content["epsilon"].items()
                 },
-                bases={key: Base(tuple(grams)) for key, grams in content["bases"].items()},
+                bases={key: Base(tuple(bases[key])) for key in settings["fields"]},
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidFile(f"{name} is damaged: {error}", hint="merge again") from error
+        except DAMAGE as error:
+            raise damaged(name, error, "merge again") from error
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -82,7 +83,7 @@ def agree(one: Mined, other: Mined) -> Projection:
     if one.owner == other.owner:
         raise Mismatch(
             f"both files were mined by {one.owner!r}",
-            hint="give one of them another name with `gramlink mine --owner`",
+            hint="owners need different names before they mine: `gramlink mine --owner NAME`",
         )
     different = differences(one.settings, other.settings)
     if different:
@@ -90,13 +91,25 @@ def agree(one: Mined, other: Mined) -> Projection:
             f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
             hint="use the same linkage.toml at both owners and mine again",
         )
+    agreed = schema_from(dict(one.settings), f"what {one.owner} mined").agreed
+    for mined in (one, other):
+        if mined.settings != agreed or mined.fields.keys() != agreed["fields"].keys():
+            raise InvalidFile(
+                f"what {mined.owner} mined has not all the settings or fields it must have",
+                hint="ask its sender for it again",
+            )
     left, right = sorted((one, other), key=lambda mined: mined.owner)
     return Projection(
         owners=(left.owner, right.owner),
         settings=left.settings,
         epsilon={left.owner: left.epsilon, right.owner: right.epsilon},
         bases={
-            name: merge(left.fields[name], right.fields[name], settings["size"])
-            for name, settings in left.settings["fields"].items()
+            name: merge(left.fields[name], right.fields[name], _size(settings))
+            for name, settings in agreed["fields"].items()
         },
     )
+
+
+def _size(settings: dict[str, Any]) -> int:
+    """How many grams a field's base has; public grams are used whole."""
+    return len(settings["grams"]) or int(settings["size"])

@@ -49,11 +49,16 @@ def propose(columns: Sequence[str], file: str, *, field: str = "", id_column: st
     plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in chosen).lower() or "field"
     return _TEXT.format(
         file=json.dumps(file)[1:-1],
-        id=json.dumps(chosen_id),
+        id=_quoted(chosen_id),
         name=plain,
-        column=json.dumps(chosen),
-        alphabet=json.dumps(ALPHABET),
+        column=_quoted(chosen),
+        alphabet=_quoted(ALPHABET),
     )
+
+
+def _quoted(text: str) -> str:
+    """A TOML string: JSON's, whose escapes of 😀 and of DEL TOML does not share."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _choose(

@@ -1,13 +1,12 @@
 """Keyed pseudonyms: the linkage unit sees no id of an owner, and the owner can map back."""
 
 import hmac
-import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
 from gramlink.errors import InvalidFile
-from gramlink.files import read_bytes
+from gramlink.files import read_bytes, written_whole
 
 
 def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
@@ -24,14 +23,8 @@ def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
 def owner_key(path: Path) -> bytes:
     """The key in a file that only its owner can read, which is made on first use."""
     if not path.exists():
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as error:
-            raise InvalidFile(f"{path} cannot be written: {error.strerror or error}") from error
-        with os.fdopen(handle, "w") as file:
-            file.write(secrets.token_hex(32) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        with written_whole(path, mode=0o600) as file:
+            file.write(f"{secrets.token_hex(32)}\n".encode())
     try:
         key = bytes.fromhex(read_bytes(path).decode().strip())
     except ValueError:

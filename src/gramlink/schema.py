@@ -47,11 +47,15 @@ def fraction(value: object) -> Fraction:
     >>> fraction("0.1"), fraction(Decimal("0.25"))
     (Fraction(1, 10), Fraction(1, 4))
     """
+    text = str(value)  # a float is read as it is printed: whoever writes 0.1 means one tenth
     try:
-        # a float is read as it is printed: whoever writes 0.1 means one tenth
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError) as error:
-        raise InvalidParameter(f"{value} is not a number", hint="write 0.1 or 1/10") from error
+        if "/" not in text and abs(Decimal(text).adjusted()) > 30:
+            raise ValueError
+        return Fraction(text[:100])
+    except (ValueError, ArithmeticError) as error:
+        raise InvalidParameter(
+            f"{text[:100]} is not a number of a sensible size", hint="write 0.1 or 1/10"
+        ) from error
 
 
 def positive_epsilon(value: object) -> Fraction:
@@ -112,6 +116,11 @@ class Field(_Frozen):
             raise ValueError("tree-hybrid needs a height above q_max")
         if (self.miner == "public") != bool(self.grams):
             raise ValueError('grams are given if, and only if, miner = "public"')
+        for gram in self.grams:
+            if not 1 <= len(gram) <= 6 or not set(gram) <= set(self.alphabet):
+                raise ValueError(f"gram {gram[:20]!r} is not of 1 to 6 symbols of the alphabet")
+        if len(set(self.grams)) < len(self.grams):
+            raise ValueError("a gram is given twice")
         return self
 
     @property
@@ -138,7 +147,7 @@ class Schema(_Frozen):
     epsilon: Epsilon = Fraction(1)
     edits: int = Setting(default=1, ge=0, le=5)
     threshold: PolicyName = "calibrated"
-    recall: float = Setting(default=0.99, gt=0, lt=1)
+    recall: float = Setting(default=0.99, gt=0, le=0.9999)
     errors: Literal["uniform", "keyboard"] = "uniform"
     decide: RuleName = "one-to-one"
 
@@ -213,7 +222,7 @@ def load_schema(path: Path) -> Schema:
             f"{path} cannot be read: {error.strerror or error}",
             hint="`gramlink init data.csv` proposes one",
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidSchema(f"{path} is not TOML: {error}") from error
     return schema_from(document, str(path))
 
@@ -223,12 +232,15 @@ def schema_from(document: dict[str, Any], name: str) -> Schema:
     fields = document.pop("fields", None)
     if not isinstance(fields, dict) or not all(isinstance(f, dict) for f in fields.values()):
         raise InvalidSchema(f"{name} has no field", hint="add a table such as [fields.surname]")
-    if "recall" in document:
+    if isinstance(document.get("recall"), int | Decimal):
         document["recall"] = float(document["recall"])
-    listed = [{"name": key, **settings} for key, settings in fields.items()]
-    for settings in listed:
-        if "grams" in settings:
-            settings["grams"] = tuple(settings["grams"])
+    listed = []
+    for key, settings in fields.items():
+        if "name" in settings:
+            raise InvalidSchema(f"{name}: fields.{key} is named twice", hint="delete its `name`")
+        grams = settings.get("grams", [])
+        given = {"grams": tuple(grams) if isinstance(grams, list) else grams}
+        listed.append({"name": key, **settings, **given})
     try:
         return checked_schema(fields=tuple(listed), **document)
     except (InvalidSchema, InvalidParameter) as error:

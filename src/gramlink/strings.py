@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from gramlink.errors import InvalidParameter
 
+LONGEST = 255  # so that a gram's count fits in a byte
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strings:
@@ -34,6 +36,8 @@ class Strings:
         if not 2 <= len(symbols) <= 255:
             raise InvalidParameter(f"an alphabet has 1 to 254 symbols, not {len(symbols) - 1}")
         texts = list(texts)
+        if any(len(text) > LONGEST for text in texts):
+            raise InvalidParameter(f"a text has at most {LONGEST} symbols")
         offsets = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(text) for text in texts], out=offsets[1:])
         points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.base import Base, CodedBase
+from gramlink.base import Base
 from gramlink.errors import InvalidParameter
 from gramlink.schema import Field, Schema
 from gramlink.strings import Strings
@@ -45,9 +45,11 @@ class Case:
     errors: str = "uniform"
 
     @property
-    def coded(self) -> CodedBase:
-        """The base as kernels read it."""
-        return self.base.coded(self.strings.symbols)
+    def arrays(self) -> tuple[npt.NDArray[np.uint8], Ints, int, Ints, Ints, Ints]:
+        """The strings and the base as kernels read them."""
+        coded = self.base.coded(self.strings.symbols)
+        texts = (self.strings.codes, self.strings.offsets, coded.symbols)
+        return (*texts, coded.table, coded.lengths, coded.weights)
 
     def same_for_all(self, squared: int) -> Ints:
         """One threshold for every record."""
@@ -81,31 +83,14 @@ def paper(case: Case) -> Ints:
     """Algorithm 2 as the paper means it: the heaviest grams that the edits can lose."""
     from gramlink.kernels.thresholds import lost_grams
 
-    coded = case.coded
-    return lost_grams(
-        case.strings.codes,
-        case.strings.offsets,
-        coded.symbols,
-        coded.table,
-        coded.lengths,
-        coded.weights,
-        case.edits,
-    )
+    return lost_grams(*case.arrays, case.edits)
 
 
 def worst_case(case: Case) -> Ints:
     """The farthest that any one edit leads, found by trying all, and the bound for the rest."""
     from gramlink.kernels.thresholds import farthest_edit
 
-    coded = case.coded
-    first = farthest_edit(
-        case.strings.codes,
-        case.strings.offsets,
-        coded.symbols,
-        coded.table,
-        coded.lengths,
-        coded.weights,
-    )
+    first = farthest_edit(*case.arrays)
     further = (case.edits - 1) ** 2 * one_edit_bound(case.base)
     # (√a + √b)² = a + b + √(4ab); distances are whole, so rounding down loses none.
     totals = {a: a + further + math.isqrt(4 * a * further) for a in np.unique(first).tolist()}
@@ -116,18 +101,12 @@ def calibrated(case: Case) -> Ints:
     """The distance that a share `recall` of corrupted copies of this very string stays within."""
     from gramlink.kernels.thresholds import sampled_edits
 
-    coded = case.coded
     typos = MODELS[case.errors](case.strings.symbols)
     # The r-th of n samples covers r/(n+1) of fresh ones on average.
     samples = max(SAMPLES, math.ceil(case.recall / (1 - case.recall)))
     rank = min(samples, math.ceil(case.recall * (samples + 1)))
     return sampled_edits(
-        case.strings.codes,
-        case.strings.offsets,
-        coded.symbols,
-        coded.table,
-        coded.lengths,
-        coded.weights,
+        *case.arrays,
         case.edits,
         case.field.length,
         samples,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.errors import InvalidParameter
 from gramlink.schema import CATCH_ALL
 
 # The letters beside, above and below each letter on a QWERTY keyboard.
@@ -37,9 +36,9 @@ def uniform(symbols: str) -> Typos:
     """
     alphabet = range(len(symbols) - 1)  # the catch-all is not on a keyboard
     everything = [list(alphabet) for _ in symbols]
-    return Typos(
-        _table([[b for b in alphabet if b != a] for a in range(len(symbols))]), _table(everything)
-    )
+    others = [[b for b in alphabet if b != a] for a in range(len(symbols))]
+    # the only symbol of an alphabet can but turn into the catch-all
+    return Typos(_table([codes or [len(alphabet)] for codes in others]), _table(everything))
 
 
 def keyboard(symbols: str) -> Typos:
@@ -57,14 +56,12 @@ def keyboard(symbols: str) -> Typos:
         near = {n.lower() if lower else n for n in neighbours.get(symbol.upper(), ())}
         codes = sorted(place[n] for n in near if n in place)
         others = [code for s, code in place.items() if s != symbol]
-        substitutes.append(codes or others)
+        substitutes.append(codes or others or [len(place)])
         insertions.append(sorted([*codes, place[symbol]]) if codes else list(place.values()))
     return Typos(_table(substitutes), _table(insertions))
 
 
 def _table(choices: list[list[int]]) -> npt.NDArray[np.int64]:
-    if not all(choices):
-        raise InvalidParameter("an alphabet of one symbol has no typos")
     table = np.zeros((len(choices), 1 + max(map(len, choices))), np.int64)
     for row, listed in enumerate(choices):
         table[row, 0] = len(listed)

@@ -4,11 +4,13 @@ Nothing heavy is imported before a command runs, so that `--help` answers at onc
 """
 
 import os
+import signal
 import sys
 
 import typer
 
 from gramlink.cli import check, demo, embed, evaluate, init, ledger, link, merge, mine, results
+from gramlink.cli.common import one_line
 from gramlink.errors import GramlinkError
 
 app = typer.Typer(
@@ -22,11 +24,15 @@ app = typer.Typer(
 )
 for command in (init, check, mine, merge, embed, link, results, evaluate, ledger, demo):
     name = command.__name__.rpartition(".")[2]
-    app.command(name, help=command.__doc__)(getattr(command, name))
+    about, _, example = str(command.__doc__).partition("Example: ")
+    # \b keeps the example in a line of its own, to be copied
+    app.command(name, help=f"{about}\b\nExample:\n  {example}")(getattr(command, name))
 
 
 def main() -> None:
     """Run a command; what goes wrong is one line and a hint, and an exit code."""
+    # ended politely, a command removes what it has half written
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         app()
     except GramlinkError as error:
@@ -41,7 +47,7 @@ def main() -> None:
 
 
 def _fail(message: str, hint: str, exit_code: int) -> None:
-    sys.stderr.write(f"gramlink: error: {' '.join(message.split())}\n")
+    typer.echo(one_line(f"gramlink: error: {message}"), err=True)
     if hint:
-        sys.stderr.write(f"gramlink: hint: {hint}\n")
+        typer.echo(one_line(f"gramlink: hint: {hint}"), err=True)
     sys.exit(exit_code)

@@ -1,6 +1,7 @@
 """Options that several commands share, and how commands speak."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.
 LINKAGE = Path("linkage.toml")
 
 
+def printable(text: str) -> str:
+    """Text that leaves the terminal as it is: names in it may be another party's."""
+    return "".join(symbol if symbol.isprintable() else "?" for symbol in text)
+
+
+def one_line(text: str) -> str:
+    """Text in one line that can be read."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= 1000 else line[:1000] + " ..."
+
+
 class Speaker:
     """Prints for a person, for a program, or not at all."""
 
@@ -40,12 +52,12 @@ class Speaker:
     def say(self, text: str = "") -> None:
         """A line for a person."""
         if not self.quiet and not self.as_json:
-            sys.stdout.write(text + "\n")
+            typer.echo(printable(text))
 
     def summary(self, content: dict[str, Any]) -> None:
         """The facts for a program."""
         if self.as_json:
-            sys.stdout.write(json.dumps(content, ensure_ascii=False) + "\n")
+            typer.echo(json.dumps(content))
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
@@ -86,17 +98,36 @@ def refuse_overwriting(path: Path, *, force: bool, hint: str) -> None:
         raise InvalidFile(f"{path} exists already", hint=hint)
 
 
+def refuse_replacing(output: Path, *inputs: Path) -> None:
+    """Stop before a command's output takes the place of a file that it reads or keeps."""
+    from gramlink.errors import InvalidParameter
+
+    for path in inputs:
+        if os.path.realpath(output) == os.path.realpath(path):
+            raise InvalidParameter(
+                f"the output would replace {path}", hint="name another file with --output"
+            )
+
+
 def read_links(path: Path) -> "Links":
     """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
     from gramlink.links import Links
     from gramlink.tables import header, read_table
 
-    names = ("id_left", "id_right")
-    if {"unique_id_l", "unique_id_r"} <= set(header(path)):
+    names, found = ("id_left", "id_right"), set(header(path))
+    if {"unique_id_l", "unique_id_r"} <= found:
         names = ("unique_id_l", "unique_id_r")
+    if found.issuperset(names) and _is_header_only(path):
+        return Links((), (), ())  # no link is a result too
     columns = read_table(path, columns=names).columns
     left, right = (tuple(one or "" for one in columns[name]) for name in names)
     return Links(left, right, (0,) * len(left))
+
+
+def _is_header_only(path: Path) -> bool:
+    data = path.read_bytes()
+    lines = sum(1 for line in data.splitlines() if line.strip())
+    return lines == 1 and not data.startswith(b"PAR1")  # Parquet's first bytes
 
 
 def write_links(path: Path, links: "Links", *, distances: bool = False) -> None:
@@ -104,4 +135,4 @@ def write_links(path: Path, links: "Links", *, distances: bool = False) -> None:
     from gramlink.files import written_whole
 
     with written_whole(path) as file:
-        links.to_polars(distances=distances).write_csv(file)
+        file.write(links.to_polars(distances=distances).write_csv().encode())

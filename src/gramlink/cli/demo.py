@@ -27,7 +27,7 @@ def demo(
     ] = "calibrated",
     decide: Annotated[str, typer.Option(help="one-to-one, best-per-left or all.")] = "one-to-one",
     errors: Annotated[str, typer.Option(help="The typos' model: uniform or keyboard.")] = "uniform",
-    seed: Annotated[int, typer.Option(help="Of the data; the noise cannot be seeded.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the data; the noise cannot be seeded.")] = 1,
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for all files.")] = Path(
         "gramlink-demo"
     ),
@@ -47,8 +47,12 @@ def demo(
     )  # fmt: skip
     story = Demo(choices, speaker.say, speaker.progress).run()
     speaker.say("")
-    speaker.say("Protected by ε: what the owners show each other, the grams. Not protected by ε:")
-    speaker.say("the vectors; the linkage unit is trusted not to attack them, and gets no base.")
+    if miner == "exact":
+        speaker.say("No privacy: the exact miner shows grams as they are, for experiments only.")
+    else:
+        speaker.say("Protected by ε: what the owners show each other, the grams.")
+    speaker.say("Not protected by ε: the vectors; the linkage unit is trusted not to attack them,")
+    speaker.say("and gets no base.")
     speaker.say("")
     try:
         page = write_report(story)

@@ -22,6 +22,7 @@ from gramlink.cli.common import (
     Speaker,
     read_data,
     read_schema,
+    refuse_replacing,
 )
 
 if TYPE_CHECKING:
@@ -48,27 +49,32 @@ def embed(
     as_json: AsJson = False,
 ) -> None:
     """Write the bundle, under pseudonyms that only OWNER.key can map back."""
-    from gramlink.files import read_bytes, written_whole
+    from dataclasses import replace
+
+    from gramlink.files import owner_name, read_bytes, written_whole
     from gramlink.projection import Projection
-    from gramlink.pseudonyms import owner_key
+    from gramlink.pseudonyms import owner_key, pseudonyms
     from gramlink.roles import Owner
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
-    owner = owner or data.stem
+    owner = owner_name(owner or data.stem)
     key_file = key_file or Path(f"{owner}.key")
+    output = output or Path(f"{owner}.bundle")
+    refuse_replacing(output, data, projection_file, schema_file, key_file)
     schema = read_schema(schema_file)
     projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
     records = read_data(data, schema, separator, encoding)
-    # a dry run makes no key file: without one, the pseudonyms it shows are made up
-    made_up = dry_run and not key_file.exists()
+    # a key file is made only for a bundle that is written: until then, pseudonyms are made up
+    made_up = not key_file.exists()
     key = secrets.token_bytes(32) if made_up else owner_key(key_file)
     bundle = Owner(owner, records, schema, key).embed(projection)
-    packed = bundle.to_bytes()
     if dry_run:
-        _show(bundle, len(packed), speaker, made_up=made_up)
+        _show(bundle, speaker, made_up=made_up)
         return
-    output = output or Path(f"{owner}.bundle")
     with written_whole(output) as file:
+        if made_up:
+            bundle = replace(bundle, ids=pseudonyms(records.ids, owner_key(key_file)))
+        packed = bundle.to_bytes()
         file.write(packed)
     speaker.say(f"wrote {output}: {len(records):,} records, {len(packed):,} bytes")
     speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
@@ -76,14 +82,19 @@ def embed(
     speaker.summary({"output": str(output), "rows": len(records), "bytes": len(packed)})
 
 
-def _show(bundle: "Bundle", size: int, speaker: Speaker, *, made_up: bool) -> None:
+def _show(bundle: "Bundle", speaker: Speaker, *, made_up: bool) -> None:
+    import io
     import json
+    import zipfile
 
-    rows = bundle.rows()
-    speaker.say(f"To the linkage unit, {size:,} bytes:")
+    from gramlink.bundle import MANIFEST
+
+    packed, rows = bundle.to_bytes(), bundle.rows()
+    manifest = zipfile.ZipFile(io.BytesIO(packed)).read(MANIFEST).decode()
+    speaker.say(f"To the linkage unit, {len(packed):,} bytes:")
     speaker.say()
-    speaker.say("manifest.json")
-    for line in json.dumps(bundle.manifest, indent=1, ensure_ascii=False).splitlines():
+    speaker.say(MANIFEST)
+    for line in manifest.splitlines():
         speaker.say(f"  {line}")
     speaker.say()
     speaker.say(f"records.parquet, {len(rows):,} rows, the first 5 of them:")
@@ -95,4 +106,5 @@ def _show(bundle: "Bundle", size: int, speaker: Speaker, *, made_up: bool) -> No
     if made_up:
         speaker.say("The pseudonyms shown are made up, since there is no key file yet.")
     speaker.say("Nothing was written.")
-    speaker.summary({"manifest": bundle.manifest, "rows": len(rows), "bytes": size})
+    content = {"manifest": json.loads(manifest), "rows": len(rows), "bytes": len(packed)}
+    speaker.summary(content)

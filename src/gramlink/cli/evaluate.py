@@ -1,6 +1,6 @@
-"""Compare links with the truth, where it is known.
+"""Compare links, mapped back to the ids of both owners, with the truth, where it is known.
 
-Example: gramlink evaluate links.csv truth.csv
+Example: gramlink evaluate both.csv truth.csv
 """
 
 from pathlib import Path
@@ -15,10 +15,20 @@ PairsFile = Annotated[Path, typer.Argument(help="A CSV file with id_left and id_
 
 def evaluate(links_file: PairsFile, truth_file: PairsFile, as_json: AsJson = False) -> None:
     """Print precision, recall and F1."""
+    from gramlink.errors import Mismatch
     from gramlink.evaluation import score
 
     speaker = Speaker(quiet=False, as_json=as_json)
     links, truth = read_links(links_file), read_links(truth_file)
+    for side, ours, known in (
+        ("left", links.left, truth.left),
+        ("right", links.right, truth.right),
+    ):
+        if ours and known and set(ours).isdisjoint(known):
+            raise Mismatch(
+                f"no {side} id of {links_file.name} is a {side} id of {truth_file.name}",
+                hint="map pseudonyms back first, with `gramlink results` at both owners in turn",
+            )
     scores = score(
         zip(links.left, links.right, strict=True), zip(truth.left, truth.right, strict=True)
     )

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import LINKAGE, Data, Encoding, Force, Separator, refuse_overwriting
+from gramlink.cli.common import (
+    LINKAGE,
+    Data,
+    Encoding,
+    Force,
+    Separator,
+    Speaker,
+    refuse_overwriting,
+    refuse_replacing,
+)
 
 
 def init(
@@ -25,9 +34,11 @@ def init(
     from gramlink.proposal import propose
     from gramlink.tables import header
 
+    refuse_replacing(output, data)
     refuse_overwriting(output, force=force, hint="edit it, or overwrite it with --force")
     columns = header(data, separator or None, encoding or None)
     text = propose(columns, data.name, field=field, id_column=id_column)
     with written_whole(output) as file:
         file.write(text.encode())
-    typer.echo(f"wrote {output}: read it, then try `gramlink check {data}`")
+    speaker = Speaker(quiet=False, as_json=False)
+    speaker.say(f"wrote {output}: read it, then try `gramlink check {data}`")

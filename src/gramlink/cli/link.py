@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker, write_links
+from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing, write_links
 
 BundleFile = Annotated[Path, typer.Argument(help="A file that `gramlink embed` wrote.")]
 
@@ -34,6 +34,7 @@ def link(
     from gramlink.roles import LinkageUnit
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
+    refuse_replacing(output, one, other)
     if decide and decide not in RULES:
         raise InvalidParameter(f"no rule {decide!r}", hint="one of " + ", ".join(RULES))
     bundles = [Bundle.from_bytes(read_bytes(path), path.name) for path in (one, other)]

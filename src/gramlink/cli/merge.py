@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker
+from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing
 
 MinedFile = Annotated[Path, typer.Argument(help="A file that `gramlink mine` wrote.")]
 
@@ -26,6 +26,7 @@ def merge(
     from gramlink.projection import agree
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
+    refuse_replacing(output, one, other)
     mined = [Mined.from_json(read_bytes(path), path.name) for path in (one, other)]
     projection = agree(*mined)
     with written_whole(output) as file:

@@ -5,7 +5,7 @@ Example: gramlink mine hospital.csv -o hospital.mined.json
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,13 @@ from gramlink.cli.common import (
     read_data,
     read_schema,
     refuse_overwriting,
+    refuse_replacing,
 )
+
+if TYPE_CHECKING:
+    from gramlink.schema import Schema
+
+ROOM = 2**20  # bytes for what is mined, taken before it is paid for
 
 
 def mine(
@@ -48,25 +54,28 @@ def mine(
     as_json: AsJson = False,
 ) -> None:
     """Write the grams for the other owner, after charging their cost to the ledger."""
-    from gramlink.files import written_whole
+    from gramlink.files import owner_name, written_whole
     from gramlink.ledger import Ledger
     from gramlink.privacy import shown
     from gramlink.roles import Owner
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
-    owner = owner or data.stem
+    owner = owner_name(owner or data.stem)
     output = output or Path(f"{owner}.mined.json")
+    ledger_file = ledger_file or data.with_name(f"{owner}.ledger")
     schema = read_schema(schema_file, epsilon=epsilon)
+    refuse_replacing(output, data, schema_file, ledger_file)
     refuse_overwriting(output, force=force, hint="use it: it is paid for; or see --force")
     if again:
-        _read_again(again, output, schema_file)
+        _read_again(again, output, schema, owner)
         speaker.say(f"wrote {output}, at no cost")
         speaker.summary({"output": str(output), "epsilon": "0"})
         return
+    _refuse_new_budget(data, owner, ledger_file)
     records = read_data(data, schema, separator, encoding)
-    ledger = Ledger(ledger_file or data.with_name(f"{owner}.ledger"), owner, schema.epsilon)
-    # The output is opened before the ledger is charged: a full disk must cost nothing.
-    with written_whole(output) as file:
+    ledger = Ledger(ledger_file, owner, schema.epsilon)
+    # The output has its room on disk before the ledger is charged: a full disk costs nothing.
+    with written_whole(output, room=ROOM) as file:
         mined = Owner(owner, records, schema, key=b"").mine(ledger)
         file.write(mined.to_json())
     cost = mined.epsilon or Fraction(0)
@@ -80,19 +89,47 @@ def mine(
     speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams})
 
 
-def _read_again(source: Path, output: Path, schema_file: Path) -> None:
+def _refuse_new_budget(data: Path, owner: str, ledger_file: Path) -> None:
+    """Stop where a file would spend from a new ledger because its owner took a new name."""
+    from gramlink.errors import InvalidLedger
+
+    first = data.with_name(f"{data.stem}.ledger")
+    if ledger_file == data.with_name(f"{owner}.ledger") != first and first.exists():
+        raise InvalidLedger(
+            f"{data.name} has spent from {first.name}, under another name than {owner}",
+            hint="a new name is no new budget: leave --owner out",
+        )
+
+
+def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> None:
     from dataclasses import replace
 
     from gramlink.errors import Mismatch
     from gramlink.files import read_bytes, written_whole
     from gramlink.mined import Mined
     from gramlink.mining import read_again
+    from gramlink.schema import differences, schema_from
 
-    schema = read_schema(schema_file)
     mined = Mined.from_json(read_bytes(source), source.name)
     field = schema.field
-    if field.name not in mined.fields:
-        raise Mismatch(f"{source.name} has no field {field.name!r}")
+    if mined.owner != owner:
+        raise Mismatch(
+            f"{source.name} was mined by {mined.owner}, not by {owner}",
+            hint="name the owner with --owner, as when mining",
+        )
+    before = schema_from(dict(mined.settings), source.name)
+    different = differences(_mined_with(before), _mined_with(schema))
+    if different or field.name not in mined.fields:
+        raise Mismatch(
+            f"{source.name} was mined with other settings: {'; '.join(different)}",
+            hint="only size, q_min and q_max can change without mining, and paying, again",
+        )
     fields = {field.name: read_again(mined.fields[field.name], field)}
     with written_whole(output) as file:
         file.write(replace(mined, settings=schema.agreed, fields=fields).to_json())
+
+
+def _mined_with(schema: "Schema") -> dict[str, Any]:
+    """The settings that a tree was grown with, whatever is read off it."""
+    free = {"name", "column", "size", "q_min", "q_max"}
+    return {field.name: field.model_dump(mode="json", exclude=free) for field in schema.fields}

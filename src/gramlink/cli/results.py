@@ -21,6 +21,7 @@ from gramlink.cli.common import (
     read_data,
     read_links,
     read_schema,
+    refuse_replacing,
     write_links,
 )
 
@@ -40,12 +41,15 @@ def results(
 ) -> None:
     """Replace this owner's pseudonyms by its ids; the other owner's stay as they are."""
     from gramlink.errors import InvalidFile, Mismatch
+    from gramlink.files import owner_name
     from gramlink.pseudonyms import owner_key
     from gramlink.roles import Owner
 
     speaker = Speaker(quiet=quiet, as_json=False)
-    owner = owner or data.stem
+    owner = owner_name(owner or data.stem)
     key_file = key_file or Path(f"{owner}.key")
+    output = output or Path(f"{owner}-links.csv")
+    refuse_replacing(output, links_file, data, schema_file, key_file)
     if not key_file.exists():
         raise InvalidFile(
             f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
@@ -59,6 +63,5 @@ def results(
             f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
             hint="use the data and the key that were embedded",
         )
-    output = output or Path(f"{owner}-links.csv")
     write_links(output, mapped)
     speaker.say(f"wrote {output}: {len(mapped):,} links")

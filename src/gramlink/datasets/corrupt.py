@@ -3,7 +3,7 @@
 import numpy as np
 
 from gramlink.errors import InvalidParameter
-from gramlink.strings import Strings
+from gramlink.strings import LONGEST, Strings
 from gramlink.typos import MODELS
 
 
@@ -37,6 +37,7 @@ def corrupt(
         typos.substitutes,
         typos.insertions,
     )
+    lengths = np.minimum(lengths, LONGEST)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     filled = np.arange(texts.shape[1]) < lengths[:, None]
     return Strings(texts[filled], offsets, strings.symbols)

@@ -43,6 +43,7 @@ class Story:
     thresholds: Ints
     paper: Ints
     seconds: float
+    private: bool
 
 
 def write_report(story: Story) -> str:
@@ -87,6 +88,7 @@ def write_report(story: Story) -> str:
             f"<figure><h3>{title}</h3>{svg}<figcaption>{text}</figcaption></figure>"
             for title, text, svg in pictures
         ),
+        protected=_PROTECTED if story.private else _UNPROTECTED,
         sampled=len(distances.rows),
         seconds=f"{story.seconds:.0f}",
     )
@@ -205,6 +207,13 @@ figcaption, footer { color: #4b5563; font-size: .9rem; }
 .protects { border-left: 4px solid #1f5a8a; padding: .1rem 1rem; background: #f3f6fa; }
 """
 
+_PROTECTED = """<b>Protected by ε:</b> the grams that the owners show each other. Whether one
+person's record was in the data changes the probability of any base by a factor of at most
+e<sup>ε</sup>. A person with m records is protected at mε."""
+
+_UNPROTECTED = """<b>Protected by ε:</b> nothing. The exact miner shows the true grams: it has no
+privacy, and is for experiments only."""
+
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -225,9 +234,7 @@ third needs both sides' plain text in one place: it is what privacy is measured 
 
 <h2>What is protected, and what is not</h2>
 <div class="protects">
-<p><b>Protected by ε:</b> the grams that the owners show each other. Whether one person's
-record was in the data changes the probability of any base by a factor of at most
-e<sup>ε</sup>. A person with m records is protected at mε.</p>
+<p>{protected}</p>
 <p><b>Not protected by ε:</b> the vectors and thresholds that the linkage unit receives. The
 linkage unit is trusted not to attack them: with the base, a public list of names and a
 nearest-neighbour search, it could name almost all records. That is why the base is never

@@ -39,6 +39,8 @@ def project(values: Floats, limit: float) -> Floats:
     positive = np.maximum(values, 0.0)
     if positive.sum() <= limit:
         return positive
+    if limit <= 0.0:
+        return np.zeros(len(values))
     falling = np.sort(values)[::-1]
     total = 0.0
     cut = 0.0

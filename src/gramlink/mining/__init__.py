@@ -16,7 +16,7 @@ holds it, so one record changes a gram's count by at most 1.
 from collections.abc import Callable
 from fractions import Fraction
 
-from gramlink.errors import InvalidParameter
+from gramlink.errors import BudgetExceeded, InvalidParameter
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.fpm import fpm
 from gramlink.mining.levelgram import levelgram
@@ -54,6 +54,8 @@ def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
 
     Privacy: spends the budget, which was charged to the ledger before it could be had.
     """
+    if budget.left <= 0 and price(field, Fraction(1)):
+        raise BudgetExceeded(f"{field.miner} needs a budget above 0")
     return MINERS[field.miner](strings, field, budget)
 
 

@@ -79,7 +79,7 @@ def _floor(so_far: list[Fraction], size: int, scale: Fraction, values: int) -> f
     if len(so_far) >= size:
         return float(max(scale, sorted(so_far, reverse=True)[size - 1]))
     # The largest of n noise values lies around scale * ln n: below it, nothing is known.
-    return float(scale) * max(1.0, math.log(values))
+    return float(scale) * max(1.0, math.log(max(values, 1)))
 
 
 def extended(frequent: Ints, q: int, base: int) -> Ints:

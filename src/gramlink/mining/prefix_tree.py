@@ -18,32 +18,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from gramlink.mining.allocation import Allocation, exponential, hybrid, linear
 from gramlink.mining.estimates import GRID, Estimates, top
-from gramlink.mining.grams import spelled
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy import Budget
 from gramlink.schema import Field
 from gramlink.strings import Strings
 
-Ints = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """An allocation, and whether a node of few records spends all that is left at once."""
+    """An allocation, and when a prefix of few records spends all that is left at once.
+
+    It does if its noisy count is below so many times what its children would need to be
+    kept. Twice is the method's rule; in an exponential allocation that is what the prefix
+    itself needed to be kept, so that the rule would never apply, and we take four times.
+    """
 
     allocate: Allocation
-    adaptive: bool
+    enough: int = 0
 
 
 STRATEGIES = {
-    "tree-linear": Strategy(linear, adaptive=False),
-    "tree-exponential": Strategy(exponential, adaptive=False),
-    "tree-adaptive": Strategy(exponential, adaptive=True),
-    "tree-hybrid": Strategy(hybrid, adaptive=True),
+    "tree-linear": Strategy(linear),
+    "tree-exponential": Strategy(exponential),
+    "tree-adaptive": Strategy(exponential, enough=4),
+    "tree-hybrid": Strategy(hybrid, enough=2),
 }
 
 
@@ -67,40 +68,33 @@ def grow(strings: Strings, field: Field, budget: Budget) -> Tree:
     strategy = STRATEGIES[field.miner]
     shares = strategy.allocate(budget.epsilon, field.height, field.q_max)
     kept: dict[str, int] = {}
-    # The nodes of the level above: those on schedule, and those that spend all they have
-    # left on their children. Each is the number its prefix spells, ascending.
-    regular, hurried = np.zeros(1, np.int64), np.empty(0, np.int64)
-    node = np.zeros(len(strings), np.int64)  # each record's prefix so far
+    # The prefixes of the level above whose children are asked for, and which of them are
+    # hurried: those spend all that is left of their path, and their children are leaves.
+    prefixes, hurried = [""], np.array([False])
+    node = np.zeros(len(strings), np.int64)  # each record's place among the prefixes
     for level, share in enumerate(shares, start=1):
-        alive = strings.lengths >= level
-        symbol = strings.codes[strings.offsets[:-1][alive] + level - 1]
-        strings, node = strings.take(np.flatnonzero(alive)), node[alive]
-        rest = budget.branch()  # hurried nodes hold records that regular ones do not
-        children, counts = _ask(regular, node, symbol, base, budget, share)
-        last, last_counts = _ask(hurried, node, symbol, base, rest, rest.left)
-        node = node * base + symbol
-        grown = np.concatenate([children, last])
-        order = np.argsort(grown)
-        names = spelled(grown[order], level, field.symbols)
-        kept.update(zip(names, np.concatenate([counts, last_counts])[order].tolist(), strict=True))
-        regular, hurried = children, last[:0]
-        if strategy.adaptive and level < field.height:
-            few = counts < 2 * threshold(shares[level], base)
-            regular, hurried = children[~few], children[few]
+        alive = np.flatnonzero((strings.lengths >= level) & (node >= 0))
+        strings, node = strings.take(alive), node[alive]
+        symbol = strings.codes[strings.offsets[:-1] + level - 1]
+        counts = np.bincount(node * base + symbol, minlength=len(prefixes) * base)
+        counts = counts.reshape(-1, base)
+        rest = budget.branch()  # hurried prefixes hold records that the others do not
+        keep = np.zeros(counts.shape, np.bool_)
+        for group, purse, epsilon in ((~hurried, budget, share), (hurried, rest, rest.left)):
+            if group.any():
+                noisy = purse.laplace(counts[group].ravel(), sensitivity=1, epsilon=epsilon)
+                counts[group] = noisy.reshape(-1, base)
+                keep[group] = counts[group] >= threshold(epsilon, base)
+        parent, child = np.nonzero(keep)
+        names = [prefixes[p] + field.symbols[c] for p, c in zip(parent, child, strict=True)]
+        kept.update(zip(names, counts[keep].tolist(), strict=True))
+        asked = np.flatnonzero(~hurried[parent])
+        place = np.full(counts.shape, -1)
+        place[parent[asked], child[asked]] = np.arange(len(asked))
+        node = place[node, symbol]
+        prefixes = [names[i] for i in asked]
+        hurried = np.zeros(len(asked), np.bool_)
+        if level < field.height:
+            few = strategy.enough * threshold(shares[level], base)
+            hurried = counts[parent[asked], child[asked]] < few
     return Tree(kept)
-
-
-def _ask(
-    parents: Ints, node: Ints, symbol: npt.NDArray[np.uint8], base: int, budget: Budget,
-    epsilon: Fraction,
-) -> tuple[Ints, Ints]:  # fmt: skip
-    """The kept children of some nodes, ascending, and their noisy counts."""
-    if not len(parents):
-        return parents, parents
-    place = np.minimum(np.searchsorted(parents, node), len(parents) - 1)
-    inside = parents[place] == node
-    child = place[inside] * base + symbol[inside]
-    counts = np.bincount(child, minlength=len(parents) * base)
-    noisy = budget.laplace(counts, sensitivity=1, epsilon=epsilon)
-    chosen = np.flatnonzero(noisy >= threshold(epsilon, base))
-    return parents[chosen // base] * base + chosen % base, noisy[chosen]

@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from gramlink.errors import InvalidFile
 
+DEEPEST = 32  # the largest height of a schema
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The kept prefixes with their noisy counts, in order; each one's parent is kept too.
+    """The kept prefixes with their noisy counts, level by level, siblings side by side.
 
     >>> Tree({"M": 9, "MA": 8, "MO": 2}).parents.tolist()
     [-1, 0, 0]
@@ -23,13 +25,17 @@ class Tree:
     counts: dict[str, int]
 
     def __post_init__(self) -> None:
-        previous = (0, "")
+        place = {prefix: i for i, prefix in enumerate(self.counts)}
+        previous = (0, -1)
         for prefix in self.counts:
-            if not prefix or (len(prefix), prefix) <= previous:
-                raise InvalidFile("the prefix tree is out of order")
-            if len(prefix) > 1 and prefix[:-1] not in self.counts:
+            at = (len(prefix), place.get(prefix[:-1], -1))
+            if len(prefix) > DEEPEST:
+                raise InvalidFile(f"the prefix tree is more than {DEEPEST} levels high")
+            if not prefix or (len(prefix) > 1 and at[1] < 0):
                 raise InvalidFile(f"the prefix tree lacks the parent of {prefix!r}")
-            previous = (len(prefix), prefix)
+            if at < previous:
+                raise InvalidFile("the prefix tree is out of order")
+            previous = at
 
     @property
     def parents(self) -> npt.NDArray[np.int64]:

@@ -1,0 +1,58 @@
+"""Write docs/reference.md from the code's own words: `make docs`."""
+
+import inspect
+import io
+import sys
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+import gramlink as gl
+from gramlink.cli import app
+
+HEAD = """\
+# Reference
+
+Written by `make docs` from the code. The [glossary](glossary.md) explains the words.
+"""
+
+
+def commands() -> str:
+    """The help of every command, as a terminal of 80 columns shows it."""
+    parts = ["## Commands\n"]
+    for info in app.registered_commands:
+        printed = io.StringIO()
+        with redirect_stdout(printed), suppress(SystemExit):
+            app([info.name, "--help"], prog_name="gramlink", terminal_width=80)
+        parts.append(f"### gramlink {info.name}\n\n```text\n{printed.getvalue().strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def names() -> str:
+    """The signature and docstring of every public name."""
+    parts = ["## Python\n"]
+    for name in sorted(gl.__all__, key=str.casefold):
+        value = getattr(gl, name)
+        if not callable(value):
+            parts.append(f"### gl.{name}\n\nOne of: {', '.join(f'`{key}`' for key in value)}.\n")
+            continue
+        text = inspect.cleandoc(value.__doc__ or "")
+        call = _signature(value)
+        parts.append(f"### gl.{name}{call}\n\n```text\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _signature(value: object) -> str:
+    if inspect.isclass(value):
+        return ""
+    return "(" + ", ".join(inspect.signature(value).parameters) + ")"
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, commands(), names()])
+
+
+if __name__ == "__main__":
+    target = Path(__file__).with_name("reference.md")
+    target.write_text(page(), "utf-8")
+    sys.stdout.write(f"wrote {target.name}\n")

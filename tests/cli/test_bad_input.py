@@ -1,0 +1,546 @@
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+
+import polars as pl
+import pytest
+from owners import COUNT, TOML, contents, disk_of, edit
+
+TREE = '\nminer = "tree-linear"\n'
+COMMANDS_ON_DATA = ["check", "mine"]
+
+
+def wrong_data(name, content, says, **options):
+    return pytest.param(content, says, options, id=name)
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_DATA)
+@pytest.mark.parametrize(
+    ("content", "says", "options"),
+    [
+        wrong_data("missing column", b"id,name\n1,MILLER\n", ["no column surname", "id, name"]),
+        wrong_data("missing id column", b"nr,surname\n1,MILLER\n", "no column id"),
+        wrong_data("missing file", None, "x.csv cannot be read: No such file", hint=False),
+        wrong_data("empty", b"", "x.csv is empty"),
+        wrong_data("blank lines", b"\n\r\n \n", "x.csv is empty"),
+        wrong_data("header only", b"id,surname\n", "x.csv has no records"),
+        wrong_data("duplicate id", b"id,surname\n1,A\n2,B\n1,C\n", ["row 4", "row 2 has the same"]),
+        wrong_data("missing id", b"id,surname\n1,A\n ,B\n", "row 3, column id: the id is missing"),
+        wrong_data("latin-1", "id,surname\n1,MÜLLER\n".encode("latin-1"), "row 2, column surname"),
+        wrong_data("ragged", b"id,surname\n1,A\n2,B,C\n", "row 3: 3 instead of 2 cells"),
+        wrong_data("open quote", b'id,surname\n1,"A\n2,B\n', "row 2, column surname"),
+        wrong_data("10 MB", b"id,surname\n1," + b"A" * 10**7 + b"\n", "row 2, column surname"),
+        wrong_data("nothing but NUL", bytes(1000), "NUL"),
+        wrong_data("zip", b"PK\3\4" + os.urandom(10) * 200, "x.csv"),
+    ],
+)
+def test_data_that_cannot_be_read(refused, folder, command, content, says, options):
+    if content is not None:
+        (folder / "x.csv").write_bytes(content)
+    refused(command, "x.csv", says=says, **options)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS_ON_DATA, "init"])
+def test_a_folder_in_the_place_of_data(refused, folder, command):
+    (folder / "x.csv").mkdir()
+    args = ["-o", "new.toml"] if command == "init" else []
+    refused(command, "x.csv", *args, says="x.csv cannot be read: it is not a file", hint=False)
+
+
+def test_parquet_that_is_cut_or_holds_a_string_of_10_mb(refused, folder):
+    pl.DataFrame({"id": ["1"], "surname": ["A" * 10**7]}).write_parquet(folder / "x.parquet")
+    refused("mine", "x.parquet", says="row 1, column surname: the cell is longer")
+    data = (folder / "x.parquet").read_bytes()
+    (folder / "x.parquet").write_bytes(data[: len(data) // 2])
+    refused("mine", "x.parquet", says="x.parquet is damaged")
+
+
+def test_nothing_of_a_wrong_cell_is_shown(refused, folder):
+    (folder / "x.csv").write_bytes(b"id,surname\nSECRETID,SECRETNAM\xc9\n")
+    assert "SECRET" not in refused("mine", "x.csv", says="row 2").err
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_DATA)
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("epsilon = 30", "epsilon = nan", "NaN is not a number"),
+        ("epsilon = 30", "epsilon = inf", "is not a number"),
+        ("epsilon = 30", "epsilon = 0", "epsilon must be above 0, not 0"),
+        ("epsilon = 30", "epsilon = -1.5", "epsilon must be above 0, not -1.5"),
+        ("epsilon = 30", 'epsilon = "much"', "much is not a number"),
+        ("epsilon = 30", 'epsilon = "1/0"', "1/0 is not a number"),
+        ("size = 60", "size = 0", "size"),
+        ("size = 60", 'size = "60"', "size"),
+        ("size = 60", "q_min = 3\nq_max = 2", "q_min = 3 is above q_max = 2"),
+        ("size = 60", "sizze = 60", "sizze"),
+        ("size = 60", 'miner = "magic"', "miner"),
+        ("epsilon = 30", "edit = 1", "edit"),
+        ("epsilon = 30", "edits = -1", "edits"),
+        ("epsilon = 30", "recall = 1.0", "recall"),
+        ("epsilon = 30", 'threshold = "high"', "threshold"),
+        ("[fields.surname]", "[fields.surname", "not TOML"),
+        ("[fields.surname]", "[fields]", "no field"),
+        ("size = 60", "size = 60\n[fields.city]", "exactly one field"),
+    ],
+)
+def test_a_schema_that_makes_no_sense(refused, command, old, new, says):
+    edit("linkage.toml", old, new)
+    refused(command, "hospital.csv", says=["linkage.toml", says], hint=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_DATA)
+def test_no_schema_at_all(refused, folder, command):
+    (folder / "linkage.toml").unlink()
+    refused(command, "hospital.csv", says=["linkage.toml cannot be read", "gramlink init"])
+    (folder / "linkage.toml").mkdir()
+    refused(command, "hospital.csv", says="linkage.toml cannot be read")
+
+
+def test_a_schema_that_is_not_text_or_is_empty(refused, folder):
+    (folder / "linkage.toml").write_bytes(b"\xff\xfe\x00")
+    refused("mine", "hospital.csv", says="linkage.toml is not TOML", hint=False)
+    (folder / "linkage.toml").write_bytes(b"")
+    refused("mine", "hospital.csv", says="linkage.toml has no field")
+
+
+@pytest.mark.parametrize("epsilon", ["nan", "inf", "0", "-1", "-0.0", "much", "1/0", " ", "1;2"])
+def test_an_epsilon_on_the_command_line_that_makes_no_sense(refused, epsilon):
+    refused("mine", "hospital.csv", "--epsilon", epsilon, says="gramlink: error: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--separator", "ab"], "not a separator"),
+        (["--separator", "\n"], "not a separator"),
+        (["--encoding", "klingon"], "no text encoding 'klingon'"),
+        (["--encoding", "hex"], "no text encoding 'hex'"),
+    ],
+)
+def test_an_encoding_or_separator_that_does_not_exist(refused, options, says):
+    refused("mine", "hospital.csv", *options, says=says)
+
+
+@pytest.mark.parametrize(
+    "owner", ["a/b", "../hospital", "a\\b", "a\nb", "\x1b[31m", " ", "b ", "\udcff", "a" * 101]
+)
+@pytest.mark.parametrize("command", ["mine", "embed", "results links.csv"])
+def test_a_name_that_no_file_could_have(refused, owner, command):
+    says = "cannot be the name of an owner"
+    refused(*command.split(), "hospital.csv", "--owner", owner, says=says)
+
+
+# outputs
+
+
+WRITING = {
+    "init": "init hospital.csv --force",
+    "mine": "mine hospital.csv --owner new --ledger other.ledger --force",
+    "merge": "merge hospital.mined.json registry.mined.json",
+    "embed": "embed hospital.csv",
+    "link": "link hospital.bundle registry.bundle",
+    "results": "results links.csv hospital.csv",
+}
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+@pytest.mark.parametrize("output", ["hospital.csv/x", "nowhere/x", "/proc/nowhere/x"])
+def test_a_place_where_nothing_can_be_written(refused, line, output):
+    refused(*line.split(), "-o", output, says=f"{output} cannot be written")
+
+
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+def test_a_folder_in_the_place_of_the_output(refused, done, line):
+    (done / "here").mkdir()
+    refused(*line.split(), "-o", "here", says="here cannot be written: it is not a file")
+    refused(*line.split(), "-o", "", says=". cannot be written: it is not a file")
+
+
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+def test_a_device_in_the_place_of_the_output(refused, done, line):
+    os.mkfifo(done / "pipe")
+    before = (done / "pipe").stat().st_ino
+    refused(*line.split(), "-o", "pipe", says="pipe cannot be written: it is not a file")
+    assert (done / "pipe").stat().st_ino == before
+
+
+@pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
+def test_a_full_disk_leaves_the_old_output(refused, done, line):
+    (done / "output").write_text("old")
+    with disk_of(500):
+        refused(*line.split(), "-o", "output", says="output cannot be written: File too large")
+
+
+@pytest.mark.parametrize("room", [0, 100, 1000, 10_000])
+def test_a_full_disk_costs_nothing(refused, room):
+    with disk_of(room):
+        refused("mine", "hospital.csv", says="cannot be written")
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize(
+    ("line", "lost"),
+    [
+        ("init hospital.csv -o hospital.csv --force", "hospital.csv"),
+        ("mine hospital.csv -o hospital.csv --force", "hospital.csv"),
+        ("mine hospital.csv -o hospital.ledger --force", "hospital.ledger"),
+        ("mine hospital.csv --owner new --ledger new.ledger -o ./new.ledger --force", "new.ledger"),
+        ("mine hospital.csv -o linkage.toml --force", "linkage.toml"),
+        ("merge hospital.mined.json registry.mined.json -o registry.mined.json", "registry"),
+        ("embed hospital.csv -o hospital.csv", "hospital.csv"),
+        ("embed hospital.csv -o hospital.key", "hospital.key"),
+        ("embed hospital.csv -o projection.json", "projection.json"),
+        ("link hospital.bundle registry.bundle -o hospital.bundle", "hospital.bundle"),
+        ("results links.csv hospital.csv -o hospital.csv", "hospital.csv"),
+        ("results links.csv hospital.csv -o links.csv", "links.csv"),
+    ],
+)
+def test_an_output_never_replaces_what_its_command_reads(refused, line, lost):
+    refused(*line.split(), says=["the output would replace", lost])
+
+
+@pytest.mark.parametrize(
+    "line", ["mine hospital.csv", "mine hospital.csv --again hospital.mined.json"]
+)
+def test_what_was_paid_for_is_not_overwritten(refused, done, line):
+    refused(*line.split(), says=["hospital.mined.json exists already", "it is paid for"])
+    assert (done / "hospital.mined.json").is_file()
+
+
+def test_a_schema_is_not_overwritten_unless_asked(refused, run, folder):
+    refused("init", "hospital.csv", says=["linkage.toml exists already", "--force"])
+    run("init", "hospital.csv", "--force")
+    assert (folder / "linkage.toml").read_text() != TOML
+
+
+@pytest.mark.parametrize(
+    ("header", "args", "says"),
+    [
+        ("x,y", [], "no column of x.csv looks right for --id"),
+        ("id,y", [], "no column of x.csv looks right for --field"),
+        ("id", [], "x.csv has too few columns"),
+        ("id,surname", ["--field", "name"], "x.csv has no column 'name'"),
+        ("id,surname", ["--id", "nr"], "x.csv has no column 'nr'"),
+    ],
+)
+def test_columns_that_no_schema_can_be_proposed_for(refused, folder, header, args, says):
+    (folder / "x.csv").write_text(f"{header}\n")
+    refused("init", "x.csv", "-o", "new.toml", *args, says=says)
+
+
+# the ledger
+
+
+def test_overspending_is_refused_with_code_3_and_says_what_is_left(refused, run, done):
+    refused("mine", "hospital.csv", "--force", code=3, says=["costs epsilon 30", "only 0 is left"])
+    run("ledger", "hospital.ledger", "--allow", "30.1")
+    refused("mine", "hospital.csv", "--force", code=3, says="only 0.1 is left in hospital.ledger")
+    refused("ledger", "hospital.ledger", "--allow", "29", code=3, says="30 is spent", hint=False)
+    assert (done / "hospital.mined.json").is_file()
+
+
+def test_the_ledger_of_another_data_set(refused, done):
+    (done / "hospital.mined.json").unlink()
+    says = "hospital.ledger is the ledger of data set 'hospital', not 'registry'"
+    (done / "registry.mined.json").unlink()
+    refused("mine", "registry.csv", "--ledger", "hospital.ledger", says=says)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace('"epsilon": "30"', '"epsilon": "3"', 1).replace("{", "", 1),
+        lambda text: "\n".join(text.splitlines()[:1] + text.splitlines()[2:]) + "\n",
+        lambda text: text.replace('"entry": 1', '"entry": 7'),
+        lambda text: text.replace('"charge"', '"refund"'),
+        lambda text: "id,surname\n" + text,
+    ],
+)
+def test_a_damaged_ledger_pays_for_nothing(refused, done, damage):
+    path = done / "hospital.ledger"
+    path.write_text(damage(path.read_text()))
+    refused("mine", "hospital.csv", "--force", says="hospital.ledger")
+    refused("ledger", "hospital.ledger", says="hospital.ledger")
+
+
+def test_a_ledger_that_is_not_there_or_no_ledger(refused, done):
+    refused("ledger", "nowhere.ledger", says="nowhere.ledger does not exist")
+    refused("ledger", "hospital.csv", says="hospital.csv is damaged or not a ledger")
+    refused("ledger", "projection.json", says="projection.json")
+    refused("ledger", str(done), says="is not a file")
+
+
+def test_a_ledger_that_cannot_be_written_costs_nothing(refused):
+    for path in ("nowhere/x.ledger", "hospital.csv/x.ledger"):
+        refused("mine", "hospital.csv", "--ledger", path, says=path)
+
+
+@pytest.mark.usefixtures("done")
+def test_an_allowance_that_makes_no_sense(refused):
+    for allow in ("0", "-1", "nan", "much"):
+        refused("ledger", "hospital.ledger", "--allow", allow, says="gramlink: error: ")
+
+
+def test_what_has_no_privacy_cannot_be_paid_for(refused):
+    edit("linkage.toml", "size = 60", 'miner = "exact"')
+    refused("mine", "hospital.csv", says="the exact miner has no privacy")
+
+
+KILLED = """
+import os, signal, sys
+from gramlink.roles import owner
+owner.mine = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+from gramlink.cli import main
+main()
+"""
+
+
+def test_a_miner_that_is_killed_has_spent_and_released_nothing(run, refused, folder):
+    dead = subprocess.run([sys.executable, "-c", KILLED, "mine", "hospital.csv"], cwd=folder)
+    assert dead.returncode == -signal.SIGKILL
+    assert not (folder / "hospital.mined.json").exists()
+    assert not any(b"".join(path.read_bytes() for path in folder.glob(".*.part")))
+    assert "interrupted, nothing released" in run("ledger", "hospital.ledger").out
+    state = json.loads(run("ledger", "hospital.ledger", "--json").out)
+    assert (state["spent"], state["left"]) == ("30", "0")
+    assert [release["digest"] for release in state["releases"]] == [None]
+    refused("mine", "hospital.csv", code=3, says="only 0 is left")
+
+
+def test_a_miner_that_is_interrupted_leaves_nothing_but_its_charge(run, folder, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gramlink.roles.owner.mine", interrupted)
+    before = set(contents(folder))
+    result = run("mine", "hospital.csv", ok=False)
+    assert result.code not in (0, None)
+    assert "Traceback" not in result.err
+    assert set(contents(folder)) == before | {"hospital.ledger"}
+
+
+# files that the parties send each other
+
+
+SENT = ["hospital.mined.json", "projection.json", "hospital.bundle", "hospital.key", "links.csv"]
+READING = {
+    "hospital.mined.json": "merge hospital.mined.json registry.mined.json",
+    "projection.json": "embed hospital.csv",
+    "hospital.bundle": "link hospital.bundle registry.bundle",
+    "hospital.key": "results links.csv hospital.csv",
+    "links.csv": "results links.csv hospital.csv",
+}
+
+
+@pytest.mark.parametrize("name", SENT)
+def test_a_file_that_was_sent_is_missing(refused, done, name):
+    (done / name).unlink()
+    refused(*READING[name].split(), says=name, hint=False)
+    (done / name).mkdir()
+    refused(*READING[name].split(), says=name, hint=False)
+
+
+@pytest.mark.parametrize("name", SENT)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.97])
+def test_a_file_that_was_sent_is_cut_short(refused, done, name, share):
+    data = (done / name).read_bytes()
+    cut = data[: int(len(data) * share)]
+    # half a table of links is a table still, unless the cut is within a pair
+    (done / name).write_bytes(cut[: cut.rfind(b",")] if name == "links.csv" else cut)
+    refused(*READING[name].split(), says=name)
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("merge hospital.bundle registry.bundle", "hospital.bundle is damaged or not a mined file"),
+        (
+            "merge projection.json registry.mined.json -o new.json",
+            "not a mined file but a projection file",
+        ),
+        ("merge hospital.csv registry.csv", "hospital.csv is damaged or not a mined file"),
+        ("link hospital.mined.json registry.mined.json", "hospital.mined.json is damaged or not a"),
+        ("link links.csv registry.bundle -o new.csv", "links.csv is damaged or not a bundle"),
+        (
+            "embed hospital.csv --projection hospital.mined.json",
+            "not a projection file but a mined",
+        ),
+        ("embed hospital.csv --projection hospital.bundle -o new.bundle", "not a projection file"),
+        ("embed projection.json", "projection.json has no column"),
+        ("results hospital.csv links.csv --key hospital.key", "hospital.csv has no column id_left"),
+        (
+            "results truth.csv hospital.csv",
+            "none of the pseudonyms in truth.csv is of hospital.csv",
+        ),
+        ("evaluate hospital.csv truth.csv", "hospital.csv has no column id_left"),
+        ("evaluate both.csv hospital.csv", "hospital.csv has no column id_left"),
+        ("evaluate links.csv truth.csv", "no left id of links.csv is a left id of truth.csv"),
+        ("evaluate hospital-links.csv truth.csv", "no right id of hospital-links.csv is a"),
+        ("mine hospital.csv --owner b --again projection.json", "not a mined file"),
+    ],
+)
+def test_files_in_the_wrong_place(refused, line, says):
+    refused(*line.split(), says=says)
+
+
+def test_a_bundle_is_changed_on_its_way(refused, done):
+    with zipfile.ZipFile(done / "hospital.bundle") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(done / "registry.bundle") as archive:
+        parts["records.parquet"] = archive.read("records.parquet")
+    with zipfile.ZipFile(done / "hospital.bundle", "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    refused("link", "hospital.bundle", "registry.bundle", says="its records were changed")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("hospital.mined.json", {"settings": {}}),
+        ("hospital.mined.json", {"settings": []}),
+        ("hospital.mined.json", {"fields": {}}),
+        ("hospital.mined.json", {"epsilon": "1/0"}),
+        ("hospital.mined.json", {"fields": {"surname": {"grams": {"A": "many"}}}}),
+        ("hospital.mined.json", {"version": 2}),
+        ("projection.json", {"settings": []}),
+        ("projection.json", {"bases": {}}),
+        ("projection.json", {"bases": {"surname": []}}),
+        ("projection.json", {"bases": {"surname": ["😀"]}}),
+        ("projection.json", {"owners": ["hospital"]}),
+        ("projection.json", {"epsilon": {"hospital": "1/0"}}),
+    ],
+    ids=str,
+)
+def test_a_file_that_was_sent_makes_no_sense(refused, done, name, content):
+    document = json.loads((done / name).read_bytes()) | content
+    (done / name).write_text(json.dumps(document))
+    refused(*READING[name].split(), says="gramlink: error: ", hint=False)
+
+
+def test_another_partys_name_cannot_write_to_the_terminal(refused, done):
+    for owner in ("hospital", "registry"):
+        path = done / f"{owner}.mined.json"
+        document = json.loads(path.read_bytes()) | {"owner": "evil\x1b[2J\nname"}
+        path.write_text(json.dumps(document))
+    result = refused(*READING["hospital.mined.json"].split(), says="both files were mined by")
+    assert "\x1b" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("size = 60", "size = 61", "differ in fields.surname.size: 60 and 61"),
+        ("size = 60", 'case = "keep"', "fields.surname.case: upper and keep"),
+        ("epsilon = 30", "edits = 2", "differ in edits: 1 and 2"),
+        ("[fields.surname]", "[fields.last]", "differ in fields.last"),
+    ],
+)
+def test_owners_whose_schemas_differ_are_told_in_what(refused, run, done, old, new, says):
+    run("ledger", "registry.ledger", "--allow", "90")
+    edit("linkage.toml", old, new)
+    run("mine", "registry.csv", "--force")
+    refused("merge", "hospital.mined.json", "registry.mined.json", says=says)
+    ours = says.replace("differ in ", "")
+    refused("embed", "hospital.csv", says=["the projection and this schema differ", ours[:8]])
+    assert (done / "projection.json").is_file()
+
+
+def test_one_name_for_two_owners(refused, run, done):
+    run("mine", "registry.csv", "--owner", "hospital", "-o", "b.json", "--ledger", "b.ledger")
+    says = ["both files were mined by 'hospital'", "--owner"]
+    refused("merge", "hospital.mined.json", "b.json", says=says)
+    refused("merge", "hospital.mined.json", "hospital.mined.json", says=says)
+    refused("link", "hospital.bundle", "hospital.bundle", says="both bundles are of", hint=False)
+    refused("embed", "registry.csv", "--owner", "nobody", says=["not of nobody", "--owner"])
+    (done / "registry.key").unlink()
+    refused("embed", "registry.csv", "--owner", "nobody", says="not of nobody")
+
+
+def test_bundles_of_different_projections(refused, run, done):
+    shutil.copy(done / "hospital.bundle", done / "old.bundle")
+    run("ledger", "registry.ledger", "--allow", "99")
+    run("mine", "registry.csv", "--force")
+    run("merge", "hospital.mined.json", "registry.mined.json")
+    run("embed", "registry.csv")
+    says = ["embedded with different projections", "fingerprints"]
+    refused("link", "old.bundle", "registry.bundle", says=says)
+
+
+@pytest.mark.usefixtures("done")
+def test_a_rule_that_does_not_exist(refused):
+    says = ["no rule 'best'", "one-to-one"]
+    refused("link", "hospital.bundle", "registry.bundle", "--decide", "best", says=says)
+
+
+def test_tables_of_no_links_need_their_columns_all_the_same(refused, done):
+    (done / "none.csv").write_text("left,right\n")
+    refused("results", "none.csv", "hospital.csv", says="none.csv has no column id_left")
+    (done / "none.csv").write_text("")
+    refused("results", "none.csv", "hospital.csv", says="none.csv is empty")
+
+
+# keys
+
+
+@pytest.mark.usefixtures("done")
+def test_another_owners_key(refused):
+    says = "none of the pseudonyms in links.csv is of hospital.csv under registry.key"
+    refused("results", "links.csv", "hospital.csv", "--key", "registry.key", says=says)
+
+
+@pytest.mark.parametrize("key", [b"", b"00", b"zz" * 32, b"\xff" * 64, b"ab" * 33])
+@pytest.mark.parametrize("line", ["results links.csv hospital.csv", "embed hospital.csv"])
+def test_a_damaged_key(refused, done, key, line):
+    (done / "hospital.key").write_bytes(key)
+    refused(*line.split(), says="hospital.key is not a gramlink key")
+
+
+def test_other_data_than_was_embedded(refused, done):
+    rows = "\n".join(f"X{i},MILLER" for i in range(COUNT))
+    (done / "hospital.csv").write_text(f"id,surname\n{rows}\n")
+    says = "none of the pseudonyms in links.csv is of hospital.csv"
+    refused("results", "links.csv", "hospital.csv", says=says)
+
+
+# reading a tree again
+
+
+@pytest.mark.usefixtures("done")
+def test_grams_without_a_tree_cannot_be_read_again(refused):
+    edit("linkage.toml", "size = 60", "size = 20")
+    line = "mine hospital.csv --again hospital.mined.json -o small.json"
+    refused(*line.split(), says=["not read off a prefix tree", "tree-linear"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "options", "says"),
+    [
+        ("size = 60", 'case = "keep"', "", "surname.case: upper and keep"),
+        ("size = 60", "length = 5", "", "surname.length: 32 and 5"),
+        ("tree-linear", "tree-adaptive", "", "surname.miner: tree-linear and tree-adaptive"),
+        ("[fields.surname]", "[fields.last]", "", "other settings: last"),
+        ("size = 60", "size = 20", "--owner registry", "mined by hospital, not by registry"),
+    ],
+)
+def test_a_tree_of_other_data_is_not_passed_off_as_this(
+    refused, run, folder, old, new, options, says
+):
+    (folder / "linkage.toml").write_text(TOML + TREE)
+    run("mine", "hospital.csv")
+    edit("linkage.toml", old, new)
+    line = f"mine hospital.csv --again hospital.mined.json -o small.json {options}"
+    refused(*line.split(), says=says)
+
+
+def test_a_new_name_is_no_new_budget(run, refused):
+    run("mine", "hospital.csv")
+    refused("mine", "hospital.csv", "--owner", "second", says="hospital.ledger")
+    run("mine", "registry.csv", "--owner", "second")

@@ -1,0 +1,68 @@
+"""The documentation says what the code does today."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gramlink as gl
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def test_the_reference_is_what_the_code_says():
+    sys.path.insert(0, str(ROOT))
+    try:
+        from docs.__main__ import page
+    finally:
+        sys.path.remove(str(ROOT))
+    kept = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    assert kept == page(), "run `make docs`"
+
+
+def test_every_command_of_the_tutorial_works(tmp_path):
+    text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    lines = [line[2:] for block in blocks for line in block.splitlines()]
+    assert len(lines) > 10
+    scripts = Path(sys.executable).parent
+    printed = ""
+    for line in lines:
+        run = subprocess.run(
+            line,
+            shell=True,
+            cwd=tmp_path,
+            env={"PATH": f"{scripts}:/usr/bin:/bin", "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+        )
+        assert run.returncode == 0, (line, run.stderr)
+        printed = run.stdout
+    f1 = float(re.search(r"F1 +([\d.]+)", printed)[1])
+    assert f1 > 0.9
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        if not target.startswith("https://"):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_public_names_are_sorted_and_exist():
+    assert gl.__all__ == sorted(gl.__all__, key=lambda name: (not name.isupper(), name))
+    for name in gl.__all__:
+        assert getattr(gl, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = gl.nonsense
+
+
+def test_the_readme_opens_with_the_two_commands_and_what_is_protected():
+    first_screen = (ROOT / "README.md").read_text("utf-8").splitlines()[:32]
+    text = "\n".join(first_screen)
+    for phrase in ("make demo", "make test", "What it protects", "What it does not protect"):
+        assert phrase in text

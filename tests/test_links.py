@@ -1,0 +1,106 @@
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gramlink.errors import InvalidParameter
+from gramlink.links import RULES, Links, decide
+from gramlink.matching import Pairs
+from reference import matching as definition
+
+LEFT = ["c", "a", "10", "b", "9"]
+RIGHT = ["z", "x", "Y", "w"]
+PAIRS = st.dictionaries(
+    st.tuples(st.integers(0, len(LEFT) - 1), st.integers(0, len(RIGHT) - 1)), st.integers(0, 3)
+).map(lambda found: sorted(((i, j, d) for (i, j), d in found.items()), key=order))
+
+
+def order(pair):
+    return pair[0], pair[2], pair[1]
+
+
+def as_pairs(listed):
+    columns = zip(*listed, strict=True) if listed else ((), (), ())
+    return Pairs(*(np.array(column, np.int64) for column in columns))
+
+
+def linked(listed, rule, left=LEFT, right=RIGHT):
+    links = decide(as_pairs(listed), left, right, rule)
+    return list(zip(links.left, links.right, links.squared, strict=True))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@given(listed=PAIRS)
+def test_a_rule_agrees_with_its_definition_and_keeps_the_order_of_the_pairs(rule, listed):
+    kept = definition.RULES[rule](listed, LEFT, RIGHT)
+    expected = [(LEFT[i], RIGHT[j], d) for i, j, d in listed if (i, j, d) in kept]
+    assert linked(listed, rule) == expected
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=50)
+@given(listed=PAIRS, seed=st.integers(0, 2**32))
+def test_the_order_of_the_rows_does_not_matter(rule, listed, seed):
+    source = random.Random(seed)
+    rows, columns = list(range(len(LEFT))), list(range(len(RIGHT)))
+    source.shuffle(rows)
+    source.shuffle(columns)
+    moved = sorted(((rows[i], columns[j], d) for i, j, d in listed), key=order)
+    left = [LEFT[rows.index(place)] for place in range(len(LEFT))]
+    right = [RIGHT[columns.index(place)] for place in range(len(RIGHT))]
+    assert set(linked(moved, rule, left, right)) == set(linked(listed, rule))
+
+
+@given(listed=PAIRS)
+def test_one_to_one_uses_each_record_once_and_leaves_no_pair_of_free_records(listed):
+    links = linked(listed, "one-to-one")
+    left, right = [link[0] for link in links], [link[1] for link in links]
+    assert len(set(left)) == len(left)
+    assert len(set(right)) == len(right)
+    assert all(LEFT[i] in left or RIGHT[j] in right for i, j, _ in listed)
+
+
+def test_one_to_one_takes_the_closest_pair_first():
+    # a-x is the closest, so b, which has no other, goes without
+    assert linked([(1, 1, 1), (1, 0, 2), (3, 1, 2)], "one-to-one") == [("a", "x", 1)]
+    # though it would rather have both linked, it is greedy
+    assert linked([(1, 1, 1), (1, 0, 1), (3, 1, 2)], "one-to-one") == [("a", "x", 1)]
+
+
+def test_ties_go_by_the_left_id_and_then_the_right_id_as_text():
+    everything = [(i, j, 0) for i in range(len(LEFT)) for j in range(len(RIGHT))]
+    assert set(linked(everything, "one-to-one")) == {
+        ("10", "Y", 0),
+        ("9", "w", 0),
+        ("a", "x", 0),
+        ("b", "z", 0),
+    }
+    assert {link[1] for link in linked(everything, "best-per-left")} == {"Y"}
+
+
+def test_a_rule_that_does_not_exist_is_refused():
+    with pytest.raises(InvalidParameter, match="'best'") as caught:
+        decide(as_pairs([]), [], [], "best")
+    assert caught.value.hint == "one of one-to-one, best-per-left, all"
+
+
+def test_distances_are_shown_only_when_asked_for():
+    links = Links(("a", "b"), ("007", "x"), (0, 72), scale=6)
+    assert links.to_polars().to_dict(as_series=False) == {
+        "id_left": ["a", "b"],
+        "id_right": ["007", "x"],
+    }
+    shown = links.to_polars(distances=True)
+    assert shown.columns == ["id_left", "id_right", "distance"]
+    assert shown["distance"].to_list() == pytest.approx([0, 2**0.5])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_links_are_an_empty_frame_of_the_same_columns(rule):
+    links = decide(as_pairs([]), ["a"], ["b"], rule, scale=6)
+    assert len(links) == 0
+    assert links.to_polars().schema == {"id_left": pl.String, "id_right": pl.String}
+    assert links.to_polars(distances=True).schema["distance"] == pl.Float64

@@ -1,0 +1,221 @@
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from gramlink.errors import InvalidFile
+from gramlink.mined import Mined, mine
+from gramlink.mining import MINERS, Estimates, Tree, mine_field
+from gramlink.privacy import Budget
+from gramlink.records import Records
+from gramlink.schema import CATCH_ALL, Field, Schema
+from gramlink.strings import Strings
+from noise import seeded
+
+EXAMPLE = Mined(
+    owner="hospital",
+    settings={"edits": 1, "fields": {"name": {"size": 75}}},
+    epsilon=Fraction(1, 3),
+    fields={
+        "name": Estimates(
+            ("A", 'É"', f"A{CATCH_ALL}"),
+            (Fraction(2047, 1024), Fraction(1), Fraction(1, 1024)),
+            Tree({"A": 9, "B": -2, "AB": 8}),
+        )
+    },
+)
+GRAMS = st.dictionaries(
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=3),
+    st.integers(-(2**52), 2**52).map(lambda count: Fraction(count, 1024)),
+    max_size=6,
+)
+TREES = st.sampled_from([None, Tree({}), Tree({"A": 3, "AA": 2, "AB": -1})])
+EPSILONS = st.none() | st.fractions(0, 10)
+
+
+def document(**changes):
+    return json.dumps(json.loads(EXAMPLE.to_json()) | changes).encode()
+
+
+def read(data):
+    return Mined.from_json(data, "them.mined.json")
+
+
+@given(owner=st.text(st.characters(codec="utf-8")), epsilon=EPSILONS, grams=GRAMS, tree=TREES)
+def test_what_is_written_is_what_is_read(owner, epsilon, grams, tree):
+    found = Estimates(tuple(grams), tuple(grams.values()), tree)
+    mined = Mined(owner, {"edits": 1}, epsilon, {"name": found})
+    again = read(mined.to_json())
+    assert again == mined
+    assert again.to_json() == mined.to_json()
+    assert again.digest == mined.digest
+
+
+@pytest.mark.parametrize("miner", sorted(set(MINERS) - {"public"}))
+def test_what_any_miner_finds_survives_the_file(miner):
+    field = Field(name="name", miner=miner, q_max=2, height=4)
+    schema = Schema(fields=(field,), epsilon=Fraction(10, 3))
+    names = Strings.of(["MARY ANN", "MARIA", "ÅSA", ""] * 100, field.symbols)
+    records = Records("names.csv", tuple(map(str, range(400))), {"name": names}, ())
+    mined = mine(records, schema, Budget(schema.epsilon, draw=seeded(1)), owner="hospital")
+    assert mined.fields["name"] == mine_field(names, field, Budget("10/3", draw=seeded(1)))
+    assert len(mined.fields["name"].grams) > 5
+    assert (mined.owner, mined.settings) == ("hospital", schema.agreed)
+    assert mined.epsilon == {"exact": None, "random": 0}.get(miner, schema.epsilon)
+    assert (mined.fields["name"].tree is not None) is miner.startswith("tree")
+    assert read(mined.to_json()) == mined
+
+
+def test_a_file_cut_short_anywhere_is_refused_as_damaged():
+    whole = EXAMPLE.to_json()
+    assert read(whole[:-1]) == EXAMPLE  # all that is lost is the end of the line
+    for length in range(len(whole) - 1):
+        with pytest.raises(InvalidFile, match=r"^them"):
+            read(whole[:length])
+
+
+@given(place=st.integers(0, len(EXAMPLE.to_json()) - 1), byte=st.integers(0, 255))
+def test_a_wrong_byte_gives_another_content_or_an_invalid_file(place, byte):
+    data = bytearray(EXAMPLE.to_json())
+    data[place] = byte
+    try:
+        again = read(bytes(data))
+    except InvalidFile:
+        return
+    assert isinstance(again.digest, str)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"3", b'"mined"', b"{}", b"\xff\xfe", b"[" * 10**5])
+def test_what_is_no_file_of_ours_is_refused(data):
+    with pytest.raises(InvalidFile, match=r"^them"):
+        read(data)
+
+
+def test_a_file_of_another_kind_is_refused_by_its_name():
+    with pytest.raises(InvalidFile, match="not a mined file but a vectors file"):
+        read(document(gramlink="vectors"))
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+def test_a_file_of_another_version_is_refused(version):
+    with pytest.raises(InvalidFile, match="version"):
+        read(document(version=version))
+
+
+@pytest.mark.parametrize("missing", ["owner", "settings", "epsilon", "fields"])
+def test_a_file_that_lacks_something_is_refused(missing):
+    content = json.loads(EXAMPLE.to_json())
+    del content[missing]
+    with pytest.raises(InvalidFile, match=missing):
+        read(json.dumps(content).encode())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epsilon": "1/0"},
+        {"epsilon": "a third"},
+        {"epsilon": float("inf")},
+        {"epsilon": {}},
+        {"settings": []},
+        {"fields": []},
+        {"fields": {"name": {}}},
+        {"fields": {"name": []}},
+        {"fields": {"name": {"grams": ["A"]}}},
+        {"fields": {"name": {"grams": {"A": None}}}},
+        {"fields": {"name": {"grams": {"A": "many"}}}},
+        {"fields": {"name": {"grams": {"A": "1/0"}}}},
+        {"fields": {"name": {"grams": {"A": float("inf")}}}},
+        {"fields": {"name": {"grams": {"A": float("nan")}}}},
+        {"fields": {"name": {"grams": {}, "tree": None}}},
+        {"fields": {"name": {"grams": {}, "tree": ["A"]}}},
+        {"fields": {"name": {"grams": {}, "tree": {"A": "many"}}}},
+        {"fields": {"name": {"grams": {}, "tree": {"A": None}}}},
+        {"fields": {"name": {"grams": {}, "tree": {"A": float("inf")}}}},
+    ],
+    ids=str,
+)
+def test_a_damaged_value_is_refused(changes):
+    with pytest.raises(InvalidFile):
+        read(document(**changes))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text("A1/.-", max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("AB"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(
+    path=st.sampled_from(
+        [
+            ("owner",),
+            ("epsilon",),
+            ("settings",),
+            ("fields",),
+            ("fields", "name"),
+            ("fields", "name", "grams"),
+            ("fields", "name", "grams", "A"),
+            ("fields", "name", "tree"),
+            ("fields", "name", "tree", "AB"),
+        ]
+    ),
+    value=JSON,
+)
+def test_whatever_stands_in_a_file_no_other_error_comes_of_it(path, value):
+    content = json.loads(EXAMPLE.to_json())
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    try:
+        again = read(json.dumps(content).encode())
+        assert read(again.to_json()) == again
+    except InvalidFile:
+        pass
+
+
+@pytest.mark.parametrize(
+    "prefixes",
+    [
+        ["AA", "A"],
+        ["A", "AA", "B"],
+        ["A", "B", "BA", "AA"],
+        ["A", "B", "AA", "BA", "AB"],
+        [""],
+        ["A", "BB"],
+        ["A", "ABC"],
+    ],
+)
+def test_a_tree_out_of_order_or_without_a_parent_is_refused(prefixes):
+    tree = dict.fromkeys(prefixes, 1)
+    with pytest.raises(InvalidFile, match="prefix tree"):
+        read(document(fields={"name": {"grams": {"A": 1}, "tree": tree}}))
+
+
+def test_a_tree_deeper_than_kernels_have_room_for_is_refused():
+    tree = {"A" * depth: 1 for depth in range(1, 301)}
+    with pytest.raises(InvalidFile, match="prefix tree"):
+        read(document(fields={"name": {"grams": {"A": 1}, "tree": tree}}))
+
+
+def test_the_digest_changes_with_every_part_of_the_content():
+    found = EXAMPLE.fields["name"]
+    changed = [
+        replace(EXAMPLE, owner="registry"),
+        replace(EXAMPLE, epsilon=None),
+        replace(EXAMPLE, epsilon=Fraction(1, 4)),
+        replace(EXAMPLE, settings={"edits": 2}),
+        replace(EXAMPLE, fields={"surname": found}),
+        replace(EXAMPLE, fields={"name": replace(found, tree=None)}),
+        replace(EXAMPLE, fields={"name": replace(found, tree=Tree({"A": 9}))}),
+        replace(EXAMPLE, fields={"name": replace(found, grams=("A", "B", "C"))}),
+        replace(EXAMPLE, fields={"name": replace(found, counts=(Fraction(2),) * 3)}),
+    ]
+    assert len({mined.digest for mined in [EXAMPLE, *changed]}) == 1 + len(changed)
+    assert replace(EXAMPLE).digest == EXAMPLE.digest
