@@ -6,6 +6,7 @@ Nothing heavy is imported before a command runs, so that `--help` answers at onc
 import os
 import signal
 import sys
+from contextlib import suppress
 
 import typer
 
@@ -34,16 +35,27 @@ def main() -> None:
     # ended politely, a command removes what it has half written
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout:  # None where it is closed
+                sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
     except GramlinkError as error:
         _fail(str(error), error.hint, error.exit_code)
     except MemoryError:
         _fail("there is not enough memory", "link fewer records, or allow fewer edits", 1)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
     except OSError as error:
+        _drop_output()
         _fail(f"{error.filename or 'input or output'}: {error.strerror or error}", "", 1)
+
+
+def _drop_output() -> None:
+    """Send what could not be printed nowhere, lest Python try again as it ends."""
+    with suppress(OSError, ValueError):  # where output is not a file, there is nothing to do
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, hint: str, exit_code: int) -> None:
