@@ -25,7 +25,7 @@ types: .venv/dev  ## static types
 layers: .venv/dev  ## who may import whom
 	$(BIN)/lint-imports
 
-bench: .venv/dev  ## time and memory of each step, as a table
+bench: .venv/bench  ## time, memory and quality beside peers, as tables
 	$(BIN)/python -m benchmarks $(ARGS)
 
 docs: .venv/dev  ## write docs/reference from the code's own words
@@ -43,6 +43,11 @@ clean:  ## remove what the targets made
 
 .venv/run: .venv/made pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[report]'
+	@touch $@
+
+.venv/bench: .venv/dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --group bench
+	-$(BIN)/pip install --quiet anonlink  # builds on older Pythons only; the tables do without it
 	@touch $@
 
 .venv/dev: .venv/run

@@ -1,6 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, utility, linkage, attack (default: all), and `--output FILE` to keep the page.
+ARGS: any of speed, join, utility, linkage, attack (default: all), and `--output FILE` to keep
+the page.
 """
 
 import argparse
@@ -10,10 +11,11 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, linkage, speed, utility
+from benchmarks import attack, join, linkage, speed, utility
 
 PARTS = {
     "speed": speed.table,
+    "join": join.table,
     "utility": utility.table,
     "linkage": linkage.table,
     "attack": attack.table,

@@ -13,7 +13,6 @@ from benchmarks.common import markdown, names, schema
 from gramlink.thresholds import Case
 
 MINERS = ("levelgram", "tree-linear", "tree-exponential", "tree-adaptive", "tree-hybrid", "fpm")
-SLICE = 5000
 
 
 def _base() -> gl.Base:
@@ -35,22 +34,6 @@ def _thresholds(policy: str, edits: int) -> Callable[[], object]:
     return lambda: gl.POLICIES[policy](case)
 
 
-def _match() -> Callable[[], object]:
-    base = _base()
-    left, right = names(SLICE, 1), names(SLICE, 2)
-    x, y = gl.embed(left, base), gl.embed(right, base)
-    limits = gl.POLICIES["paper"](Case(left, base, schema().field, 1))
-    return lambda: gl.match(x, limits, y)
-
-
-def _rapidfuzz() -> Callable[[], object]:
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    left, right = list(names(SLICE, 1)), list(names(SLICE, 2))
-    return lambda: cdist(left, right, scorer=Levenshtein.distance, score_cutoff=1, workers=-1)
-
-
 STEPS: dict[str, Callable[[], Callable[[], object]]] = {
     **{f"mine, {miner}, ε = 1": lambda miner=miner: _mine(miner) for miner in MINERS},
     "embed": _embed,
@@ -58,8 +41,6 @@ STEPS: dict[str, Callable[[], Callable[[], object]]] = {
     "thresholds, worst-case, 1 edit": lambda: _thresholds("worst-case", 1),
     "thresholds, calibrated .99, 1 edit": lambda: _thresholds("calibrated", 1),
     "thresholds, calibrated .99, 2 edits": lambda: _thresholds("calibrated", 2),
-    f"match {SLICE:,} × {SLICE:,}, paper, 1 edit": _match,
-    f"rapidfuzz cdist {SLICE:,} × {SLICE:,} on plain text": _rapidfuzz,
 }
 
 

@@ -33,6 +33,7 @@ def linked(listed, rule, left=LEFT, right=RIGHT):
 
 
 @pytest.mark.parametrize("rule", RULES)
+@settings(deadline=None)
 @given(listed=PAIRS)
 def test_a_rule_agrees_with_its_definition_and_keeps_the_order_of_the_pairs(rule, listed):
     kept = definition.RULES[rule](listed, LEFT, RIGHT)
@@ -41,7 +42,7 @@ def test_a_rule_agrees_with_its_definition_and_keeps_the_order_of_the_pairs(rule
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(listed=PAIRS, seed=st.integers(0, 2**32))
 def test_the_order_of_the_rows_does_not_matter(rule, listed, seed):
     source = random.Random(seed)
@@ -54,6 +55,7 @@ def test_the_order_of_the_rows_does_not_matter(rule, listed, seed):
     assert set(linked(moved, rule, left, right)) == set(linked(listed, rule))
 
 
+@settings(deadline=None)
 @given(listed=PAIRS)
 def test_one_to_one_uses_each_record_once_and_leaves_no_pair_of_free_records(listed):
     links = linked(listed, "one-to-one")

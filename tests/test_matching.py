@@ -1,17 +1,19 @@
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink import matching
+from gramlink import joining
 from gramlink.base import Base
+from gramlink.datasets import sample, surnames
 from gramlink.embedding import Vectors, embed
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.kernels import join
-from gramlink.matching import match
+from gramlink.matching import match, match_batches, match_to_parquet
+from gramlink.schema import ALPHABET
 from gramlink.strings import Strings
 from reference import matching as definition
-from strategies import AB, bases, lists
+from strategies import AB, bases, frequent_grams, lists
 
 HUGE = 2**62
 
@@ -69,12 +71,14 @@ def test_without_records_or_values_there_are_no_pairs(left, right):
 @given(left=lists(), right=lists())
 def test_blocks_do_not_change_the_pairs(left, right):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "BLOCK", 3)
+        patch.setattr(joining, "FIRST_BLOCK", 3)
+        patch.setattr(joining, "LAST_BLOCK", 3)
         check(left, [20] * len(left), right, ("A", "B", "AB"))
 
 
 def test_progress_is_told_block_by_block_up_to_the_end(monkeypatch):
-    monkeypatch.setattr(matching, "BLOCK", 2)
+    monkeypatch.setattr(joining, "FIRST_BLOCK", 2)
+    monkeypatch.setattr(joining, "LAST_BLOCK", 2)
     told = []
     one = vectors(["A", "", "B", "AB", "BB", "A"])
     match(one, np.zeros(6, np.int64), one, lambda *done: told.append(done))
@@ -92,12 +96,22 @@ def test_there_must_be_one_threshold_of_at_least_0_for_each_left_record(limits):
         match(vectors(["A"]), np.array(limits, np.int64), vectors(["A"]))
 
 
-def test_too_many_pairs_are_refused_before_they_are_listed(monkeypatch):
-    monkeypatch.setattr(matching, "MOST_PAIRS", 8)
+def test_too_many_pairs_are_refused():
     nine = np.zeros(3, np.int64)
     with pytest.raises(InvalidParameter, match="more than 8 pairs"):
-        match(vectors(["A"] * 3), nine, vectors(["A"] * 3))
-    assert len(match(vectors(["A"] * 2), nine[:2], vectors(["A"] * 4))) == 8
+        match(vectors(["A"] * 3), nine, vectors(["A"] * 3), most=8)
+    assert len(match(vectors(["A"] * 2), nine[:2], vectors(["A"] * 4), most=8)) == 8
+
+
+def test_pairs_beyond_the_cap_are_not_even_listed(monkeypatch):
+    monkeypatch.setattr(joining, "FIRST_BLOCK", 1000)
+    many = vectors(["A"] * 1000)
+    room = []
+    block = joining.Block.of
+    monkeypatch.setattr(joining.Block, "of", lambda *args: room.append(1) or block(*args))
+    with pytest.raises(InvalidParameter, match="more than 2,000 pairs"):
+        match(many, np.zeros(1000, np.int64), many, most=2000)
+    assert not room
 
 
 def test_the_largest_distance_that_can_be_does_not_overflow():
@@ -109,7 +123,7 @@ def test_the_largest_distance_that_can_be_does_not_overflow():
     for one, other in [(full, none), (none, full)]:
         assert match(one, np.array([far]), other).squared.tolist() == [far]
         assert len(match(one, np.array([far - 1]), other)) == 0
-    assert join.CHUNK * (255 * 60) ** 2 < 2**31
+    assert (255 * 60) ** 2 < 2**31  # a coordinate's part of the sum
 
 
 @settings(deadline=None, max_examples=50)
@@ -127,3 +141,47 @@ def test_distances_are_exact_for_any_counts_and_number_of_coordinates(counts, se
     assert len(match(one, np.array([far]), other)) == 1
     if far:
         assert len(match(one, np.array([far - 1]), other)) == 0
+
+
+def names(count, seed=1):
+    listed = sample(surnames(), count, seed)
+    return Strings.of(listed, ALPHABET + "*"), Base(frequent_grams(listed))
+
+
+def test_batches_are_the_pairs_in_their_order_and_small():
+    strings, base = names(3000)
+    one, limits = embed(strings, base), np.full(3000, 80, np.int64)
+    batches = list(match_batches(one, limits, one))
+    assert len(batches) > 1
+    whole = match(one, limits, one)
+    for column in ("left", "right", "squared"):
+        joined = np.concatenate([getattr(batch, column) for batch in batches])
+        assert np.array_equal(joined, getattr(whole, column))
+
+
+def test_pairs_go_straight_to_parquet(tmp_path):
+    strings, base = names(2000)
+    one, limits = embed(strings, base), np.full(2000, 50, np.int64)
+    path = tmp_path / "pairs.parquet"
+    count = match_to_parquet(path, one, limits, one)
+    whole = match(one, limits, one)
+    assert count == len(whole) > 2000
+    assert pl.read_parquet(path).equals(whole.to_polars())
+
+
+def test_a_parquet_file_of_too_many_pairs_is_not_written_at_all(tmp_path):
+    one = vectors(["A"] * 100)
+    path = tmp_path / "pairs.parquet"
+    with pytest.raises(InvalidParameter, match="more than 50 pairs"):
+        match_to_parquet(path, one, np.zeros(100, np.int64), one, most=50)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_parquet_file_is_not_written_at_all(tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    one = vectors(["A"] * 100)
+    with pytest.raises(KeyboardInterrupt):
+        match_to_parquet(tmp_path / "x.parquet", one, np.zeros(100, np.int64), one, interrupt)
+    assert not list(tmp_path.iterdir())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gramlink.ledger import Charge, Ledger
     from gramlink.linking import link
     from gramlink.links import Links, decide
-    from gramlink.matching import Pairs, match
+    from gramlink.matching import Pairs, match, match_batches, match_to_parquet
     from gramlink.mined import Mined, mine
     from gramlink.mining import MINERS, Estimates, mine_field, read_again
     from gramlink.privacy import Budget
@@ -81,6 +81,8 @@ _HOME = {
     "link": "linking",
     "load_schema": "schema",
     "match": "matching",
+    "match_batches": "matching",
+    "match_to_parquet": "matching",
     "merge": "base",
     "mine": "mined",
     "mine_field": "mining",

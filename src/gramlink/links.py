@@ -1,5 +1,6 @@
 """Links: the decided pairs. A rule of deciding is a function."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -57,17 +58,19 @@ def best_per_left(pairs: Pairs, left: Ints, right: Ints) -> Ints:
 
 def one_to_one(pairs: Pairs, left: Ints, right: Ints) -> Ints:
     """The closest pairs first, each record once; ties by the left id, then the right id."""
-    order = np.lexsort((right[pairs.right], left[pairs.left], pairs.squared))
-    left_taken = bytearray(len(left))
-    right_taken = bytearray(len(right))
-    chosen = []
-    for pair, i, j in zip(
-        order.tolist(), pairs.left[order].tolist(), pairs.right[order].tolist(), strict=True
-    ):
-        if not (left_taken[i] or right_taken[j]):
-            left_taken[i] = right_taken[j] = 1
-            chosen.append(pair)
-    return np.sort(np.array(chosen, np.int64))
+    from gramlink.kernels.greedy import take_first
+
+    order = _sorted_by(pairs.squared, left[pairs.left], right[pairs.right])
+    return np.sort(take_first(order, pairs.left, pairs.right, len(left), len(right)))
+
+
+def _sorted_by(squared: Ints, left: Ints, right: Ints) -> Ints:
+    """The order by squared distance, then left, then right."""
+    sizes = [int(keys.max(initial=0)) + 1 for keys in (squared, left, right)]
+    if math.prod(sizes) >= 2**63:
+        return np.lexsort((right, left, squared))
+    # one key instead of three sorts several times faster
+    return np.argsort((squared * sizes[1] + left) * sizes[2] + right)
 
 
 RULES: dict[str, Callable[[Pairs, Ints, Ints], Ints]] = {

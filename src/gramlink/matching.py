@@ -1,19 +1,22 @@
 """Matching: all pairs of vectors within the left one's threshold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
+from polars.io.plugins import register_io_source
 
 from gramlink.embedding import Vectors
 from gramlink.errors import InvalidParameter, Mismatch
+from gramlink.files import written_whole
 
 Ints = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]  # records done, of how many
 
-BLOCK = 4096
-MOST_PAIRS = 10**9  # 24 GB of results; a threshold that asks for more is a mistake
+MOST_PAIRS = 10**8  # 2.4 GB as arrays; a threshold that asks for more is a mistake
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,43 +30,118 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.left)
 
+    def to_polars(self) -> pl.DataFrame:
+        """A frame with columns left, right and squared."""
+        return pl.DataFrame({"left": self.left, "right": self.right, "squared": self.squared})
+
 
 def match(
-    left: Vectors, thresholds: Ints, right: Vectors, progress: Progress | None = None
+    left: Vectors,
+    thresholds: Ints,
+    right: Vectors,
+    progress: Progress | None = None,
+    *,
+    most: int = MOST_PAIRS,
 ) -> Pairs:
     """All pairs whose squared distance is at most the left record's threshold, exactly.
 
-    A missing value is near to nothing, not even to another missing value.
+    A missing value is near to nothing, not even to another missing value. More than `most`
+    pairs are refused.
 
     Privacy: what the linkage unit computes; it needs vectors and thresholds, no base.
     """
-    from gramlink.kernels.join import count_within, list_within
+    parts = list(match_batches(left, thresholds, right, progress, most=most))
+    nothing = np.empty(0, np.int64)
+    return Pairs(
+        np.concatenate([nothing, *(part.left for part in parts)]),
+        np.concatenate([nothing, *(part.right for part in parts)]),
+        np.concatenate([nothing, *(part.squared for part in parts)]),
+    )
 
+
+def match_batches(
+    left: Vectors,
+    thresholds: Ints,
+    right: Vectors,
+    progress: Progress | None = None,
+    *,
+    most: int = MOST_PAIRS,
+) -> Iterator[Pairs]:
+    """What `match` returns, in its order, a few million pairs at a time.
+
+    Memory is that of the vectors and of a batch, whatever the number of pairs.
+    """
     if left.lengths != right.lengths:
         raise Mismatch("the two sides were embedded with different bases")
     if len(thresholds) != len(left) or (len(thresholds) and thresholds.min() < 0):
         raise InvalidParameter("there is one threshold of at least 0 for each left record")
+    return _batches(left, thresholds, right, progress, most)
+
+
+def match_to_parquet(
+    path: Path,
+    left: Vectors,
+    thresholds: Ints,
+    right: Vectors,
+    progress: Progress | None = None,
+    *,
+    most: int = MOST_PAIRS,
+) -> int:
+    """Write what `match` returns to a Parquet file, whole or not at all; returns how many.
+
+    Columns are left, right and squared. Pairs go to disk as they are found.
+    """
+    batches = match_batches(left, thresholds, right, progress, most=most)
+    written = 0
+    wrong: list[BaseException] = []
+
+    def frames(*_: object) -> Iterator[pl.DataFrame]:
+        nonlocal written
+        try:
+            for batch in batches:
+                written += len(batch)
+                yield batch.to_polars()
+        except BaseException as error:
+            wrong.append(error)  # polars would wrap it beyond recognition
+            raise
+
+    columns = dict.fromkeys(("left", "right", "squared"), pl.Int64)
+    with written_whole(path) as file:
+        try:
+            register_io_source(frames, schema=columns).sink_parquet(file)
+        except pl.exceptions.PolarsError as error:
+            raise (wrong[0] if wrong else error) from None
+    return written
+
+
+def _batches(
+    left: Vectors, thresholds: Ints, right: Vectors, progress: Progress | None, most: int
+) -> Iterator[Pairs]:
+    from gramlink.joining import Full, Join
+
     rows, columns = np.flatnonzero(~left.missing), np.flatnonzero(~right.missing)
-    x, y, limits = left.coordinates[rows], right.coordinates[columns], thresholds[rows]
-    parts: list[tuple[Ints, Ints, Ints]] = []
-    total = 0
-    for start in range(0, len(x), BLOCK):
-        block = slice(start, start + BLOCK)
-        counts = count_within(x[block], limits[block], y)
-        total += int(counts.sum())
-        if total > MOST_PAIRS:
-            raise InvalidParameter(
-                f"more than {MOST_PAIRS:,} pairs lie within the thresholds",
-                hint="allow fewer edits, or link on a longer field",
-            )
-        begins = np.concatenate([[0], np.cumsum(counts)])
-        places, squared = list_within(x[block], limits[block], y, begins)
-        owner = np.repeat(np.arange(start, start + len(counts)), counts)
-        order = np.lexsort((places, squared, owner))
-        parts.append((rows[owner], columns[places[order]], squared[order]))
-        if progress:
-            progress(min(start + BLOCK, len(x)), len(x))
-    if not parts:
-        nothing = np.empty(0, np.int64)
-        return Pairs(nothing, nothing, nothing)
-    return Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    if not (len(rows) and len(columns)):
+        return
+    join = Join(_some(left, rows), thresholds[rows], _some(right, columns))
+    room = most
+    try:
+        for block in join.blocks(most):
+            room -= len(block.found)
+            if room < 0:
+                raise Full
+            squared = block.found // len(columns)
+            found = block.found - squared * len(columns)
+            yield Pairs(rows[block.left], columns[found], squared)
+            if progress:
+                progress(block.stop, len(rows))
+    except Full as error:
+        raise InvalidParameter(
+            f"more than {most:,} pairs lie within the thresholds",
+            hint="allow fewer edits, or link on a longer field",
+        ) from error
+
+
+def _some(vectors: Vectors, rows: Ints) -> Vectors:
+    if len(rows) == len(vectors):
+        return vectors
+    return Vectors(vectors.counts[rows], vectors.lengths, vectors.missing[rows])

@@ -20,6 +20,11 @@ def serial(function: Function) -> Function:
     return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
+def inlined(function: Function) -> Function:
+    """Compile into the kernels that call it: no call, and no count of references to arrays."""
+    return cast(Function, numba.njit(inline="always", **_OPTIONS)(function))
+
+
 def parallel(function: Function) -> Function:
     """Compile for all cores; `numba.prange` loops are shared between them."""
     return cast(Function, numba.njit(parallel=True, **_OPTIONS)(function))

@@ -1,58 +1,175 @@
-"""All pairs of vectors within the left one's threshold."""
+"""The join: all pairs of vectors within the left one's limit.
 
-import numba
+A squared distance is a sum over gram lengths, and a step in a short gram weighs most: with
+grams of 1 to 3 symbols 36 a step, then 9, then 4. A limit of 66 leaves room for one step in
+the single symbols at most. So nearly all pairs can be told apart by few, heavy grams:
+
+    left vector ──┬─ main index: rows within t steps in the heaviest grams ─────────┐
+                  ├─ side index: rows within f steps in the next heaviest,          ├─ exact
+                  │              for those that are more than t steps off in main ──┤  distance
+                  └─ scan: all rows whose signature is near enough ─────────────────┘
+
+Which way a row goes, and t, is planned outside; f is what the limit leaves. Either way, every
+pair within the limit is found, and found once, and its distance is computed from all counts.
+"""
+
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.kernels.jit import Int, parallel, serial
+from gramlink.kernels.index import Index, make_scratch, within_steps
+from gramlink.kernels.jit import Int, inlined, serial
+from gramlink.kernels.signatures import bounds
 
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.uint8]
+Weights = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
-Coordinates = npt.NDArray[np.int16]
 
-CHUNK = 8  # the squares of so many differences of int16 coordinates fit in an int32
+CHUNK = 16  # coordinates come in multiples of this, so that loops over them have no rest
+BLOCK = 1024  # signatures a scan looks at in one go
+SCAN, EQUAL = -1, -2  # in the place of t
 
 
-@serial
-def within(x: Coordinates, y: Coordinates, limit: Int) -> Int:
-    """The squared distance of two vectors, or -1 if it is above the limit."""
+class Left(NamedTuple):
+    """Left vectors. Counts are padded with zeros to a multiple of CHUNK."""
+
+    counts: Counts
+    limits: Ints
+    hashes: Words
+    main_keys: Words
+    side_keys: Words
+    signatures: Words
+    ones: Ints  # bits set in the main grams' part of the signature
+
+
+class Right(NamedTuple):
+    """Distinct right vectors; those of row j are the records members[begins[j]:begins[j + 1]].
+
+    `columns`, `order` and `starts` are for scans: word w of all signatures, ordered by the
+    bits set in the main grams' part; the rows in that order; where each number of bits starts.
+    """
+
+    counts: Counts
+    squares: Weights  # the squared weight of each coordinate
+    begins: Ints
+    members: Ints
+    columns: Words
+    order: Ints
+    starts: Ints
+    weights: Ints
+
+
+@inlined
+def squared_distance(x: Counts, y: Counts, weights: Weights) -> Int:
+    """The squared distance of two vectors of counts; weights are squared, too."""
     total = np.int64(0)
-    for start in range(0, len(x), CHUNK):
-        part = np.int32(0)
-        for c in range(start, min(start + CHUNK, len(x))):
-            difference = np.int32(x[c]) - np.int32(y[c])
-            part += difference * difference
-        total += part
-        if total > limit:
-            return -1
+    for c in range(len(x)):  # no early end: it would cost more than the whole vector at once
+        difference = np.int32(x[c]) - np.int32(y[c])
+        total += difference * difference * weights[c]
     return total
 
 
-@parallel
-def count_within(left: Coordinates, limits: Ints, right: Coordinates) -> Ints:
-    """How many right vectors lie within each left vector's limit."""
-    counts = np.zeros(len(left), np.int64)
-    for i in numba.prange(len(left)):
-        found = 0
-        for j in range(len(right)):
-            if within(left[i], right[j], limits[i]) >= 0:
-                found += 1
-        counts[i] = found
-    return counts
+@inlined
+def scan(i: Int, left: Left, right: Right, weight: Int, near: Ints) -> tuple[Int, Ints]:
+    """The rows whose signatures do not rule them out."""
+    limit = left.limits[i]
+    reach = min(limit // weight, len(right.starts))
+    low = right.starts[min(max(left.ones[i] - reach, 0), len(right.starts) - 1)]
+    high = right.starts[min(left.ones[i] + reach + 1, len(right.starts) - 1)]
+    bound = np.empty(BLOCK, np.uint64)
+    most = np.uint64(limit)
+    size = 0
+    for start in range(low, high, BLOCK):
+        stop = min(start + BLOCK, high)
+        if bounds(left.signatures[i], right.columns, right.weights, start, stop, bound) > most:
+            continue
+        if size + BLOCK > len(near):
+            near = np.concatenate((near, np.empty(len(near) + BLOCK, np.int64)))
+        for j in range(stop - start):
+            if bound[j] <= most:
+                near[size] = right.order[start + j]
+                size += 1
+    return size, near
 
 
-@parallel
-def list_within(
-    left: Coordinates, limits: Ints, right: Coordinates, begins: Ints
-) -> tuple[Ints, Ints]:
-    """The right vectors within each left vector's limit and their squared distances."""
-    places = np.empty(begins[-1], np.int64)
-    squares = np.empty(begins[-1], np.int64)
-    for i in numba.prange(len(left)):
-        spot = begins[i]
-        for j in range(len(right)):
-            square = within(left[i], right[j], limits[i])
-            if square >= 0:
-                places[spot] = j
-                squares[spot] = square
-                spot += 1
-    return places, squares
+@inlined
+def steps_between(x: Counts, y: Counts, grams: Ints) -> Int:
+    """The squared difference of two vectors in some grams, a step counting 1."""
+    total = np.int64(0)
+    for g in grams:
+        difference = np.int64(x[g]) - np.int64(y[g])
+        total += difference * difference
+    return total
+
+
+@inlined
+def keep(
+    i: Int, near: Ints, left: Left, right: Right, main: Index, beyond: Int, found: Ints, size: Int
+) -> tuple[Int, Ints]:
+    """Add to `found[:size]` the records of those rows that are within the limit.
+
+    Rows of no more than `beyond` steps in the main grams are left out: they were met before.
+    A record j at squared distance d is the number d * records + j.
+    """
+    x, limit = left.counts[i], left.limits[i]
+    rows, squares, begins, members = right.counts, right.squares, right.begins, right.members
+    records = len(members)
+    for j in near:
+        square = squared_distance(x, rows[j], squares)
+        if square > limit:
+            continue
+        if beyond >= 0 and steps_between(x, rows[j], main.grams) <= beyond:
+            continue
+        first, last = begins[j], begins[j + 1]
+        while size + last - first > len(found):
+            found = np.concatenate((found, np.empty(len(found), np.int64)))
+        for place in range(first, last):
+            found[size] = square * records + members[place]
+            size += 1
+    return size, found
+
+
+@serial
+def join_rows(
+    left: Left, right: Right, equal: Index, main: Index, side: Index, steps: Ints, room: Int
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs of left rows: where each row's begin, the pairs, and how much it took.
+
+    `steps` is t for each row, or SCAN or EQUAL. A row's pairs ascend by distance, then right
+    record. Stops after the row that exceeds `room` pairs, so fewer rows may come back.
+    """
+    begins = np.zeros(len(left.limits) + 1, np.int64)
+    found = np.empty(1024, np.int64)
+    near = np.empty(1024, np.int64)
+    scratch = make_scratch(max(len(main.grams), len(side.grams)))
+    effort = np.zeros(2, np.int64)  # keys looked up, distances computed
+    size = 0
+    for i in range(len(left.limits)):
+        x, limit = left.counts[i], left.limits[i]
+        if steps[i] == EQUAL:
+            count, tried, near = within_steps(x, left.hashes[i], equal, 0, scratch, near)
+            size, found = keep(i, near[:count], left, right, main, -1, found, size)
+        elif steps[i] == SCAN:
+            count, near = scan(i, left, right, main.weight, near)
+            effort[1] += count
+            size, found = keep(i, near[:count], left, right, main, -1, found, size)
+        else:
+            reach = limit // main.weight
+            most = min(steps[i], reach)
+            count, tried, near = within_steps(x, left.main_keys[i], main, most, scratch, near)
+            effort[0] += tried
+            effort[1] += count
+            size, found = keep(i, near[:count], left, right, main, -1, found, size)
+            if most < reach:
+                rest = (limit - main.weight * (most + 1)) // side.weight
+                count, tried, near = within_steps(x, left.side_keys[i], side, rest, scratch, near)
+                effort[0] += tried
+                effort[1] += count
+                size, found = keep(i, near[:count], left, right, main, most, found, size)
+        found[begins[i] : size].sort()
+        begins[i + 1] = size
+        if size > room:
+            return begins[: i + 2], found[:size], effort
+    return begins, found[:size], effort

@@ -1,0 +1,191 @@
+"""An index of vectors by the counts of some of their grams, all of them at once.
+
+The key of a vector is the sum of count * multiplier over those grams, modulo 2^64, with a
+random multiplier for each gram. Where one count differs by one, the key differs by that
+gram's multiplier. So the vectors within a few such steps are found by looking up a few keys:
+none of them is missed, and hardly any other is met.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.kernels.jit import Int, inlined, serial
+
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+
+MOST_STEPS = 3  # beyond, one gram's count could change by two, and keys are too many anyway
+
+
+class Index(NamedTuple):
+    """Right vectors by key.
+
+    `keys` ascend and belong to the vectors `rows`. A key's highest bits are its place both in
+    `there`, which tells of most keys that they are absent in one look at a few kilobytes, and
+    in `first`, a hash table of the first place of each key.
+    """
+
+    grams: Ints
+    multipliers: Words
+    weight: int  # the squared distance that one step makes
+    keys: Words
+    rows: Ints
+    there: Words
+    first: npt.NDArray[np.int32]
+    shifts: Words
+
+
+@serial
+def keys_of(counts: Counts, grams: Ints, multipliers: Words) -> Words:
+    """The key of each vector."""
+    keys = np.zeros(len(counts), np.uint64)
+    for i in range(len(counts)):
+        key = np.uint64(0)
+        for c in range(len(grams)):
+            key += np.uint64(counts[i, grams[c]]) * multipliers[c]
+        keys[i] = key
+    return keys
+
+
+@serial
+def hash_table(keys: Words) -> tuple[Words, npt.NDArray[np.int32], Words]:
+    """`there`, `first` and `shifts` of ascending keys."""
+    bits, slots = 6, 4
+    while (1 << bits) < 16 * len(keys):
+        bits += 1
+    while (1 << slots) < 2 * len(keys):
+        slots += 1
+    there = np.zeros(1 << (bits - 6), np.uint64)
+    first = np.full(1 << slots, -1, np.int32)
+    shifts = np.array([64 - bits, 64 - slots], np.uint64)
+    for i in range(len(keys)):
+        if i and keys[i] == keys[i - 1]:
+            continue
+        place = keys[i] >> shifts[0]
+        there[place >> np.uint64(6)] |= np.uint64(1) << (place & np.uint64(63))
+        slot = np.int64(keys[i] >> shifts[1])
+        while first[slot] >= 0:
+            slot = (slot + 1) & (len(first) - 1)
+        first[slot] = i
+    return there, first, shifts
+
+
+class Scratch(NamedTuple):
+    """Room to work in, made once for many vectors."""
+
+    moves: Words  # what each step adds to a key
+    moved: Ints  # and which gram it changes
+    keys: Words
+    spots: Ints
+
+
+@serial
+def make_scratch(grams: Int) -> Scratch:
+    """Room for an index by so many grams."""
+    most = 2 * grams
+    keys = max(4096, 2 + most + most * most // 2)
+    return Scratch(
+        np.empty(most, np.uint64),
+        np.empty(most, np.int64),
+        np.empty(keys, np.uint64),
+        np.empty(keys, np.int64),
+    )
+
+
+@inlined
+def rows_of(count: Int, index: Index, scratch: Scratch, near: Ints, size: Int) -> tuple[Int, Ints]:
+    """Add to `near[:size]` the rows of the first keys in `scratch`, as far as there are any.
+
+    Each pass over the keys is a run of independent reads, which the processor overlaps.
+    """
+    mask = len(index.first) - 1
+    shift = index.shifts[1]
+    for i in range(count):
+        scratch.spots[i] = index.first[np.int64(scratch.keys[i] >> shift)]
+    for i in range(count):
+        key, spot = scratch.keys[i], scratch.spots[i]
+        if spot >= 0 and index.keys[spot] != key:  # another key has its place in the table
+            slot = (np.int64(key >> shift) + 1) & mask
+            while index.first[slot] >= 0 and index.keys[index.first[slot]] != key:
+                slot = (slot + 1) & mask
+            spot = np.int64(index.first[slot])
+        if spot < 0:
+            continue
+        while spot < len(index.keys) and index.keys[spot] == key:
+            if size == len(near):
+                near = np.concatenate((near, np.empty_like(near)))
+            near[size] = index.rows[spot]
+            size += 1
+            spot += 1
+    return size, near
+
+
+@inlined
+def steps_from(counts: Counts, index: Index, scratch: Scratch) -> Int:
+    """Note what each step from a vector adds to its key; returns how many steps there are."""
+    m = 0
+    for c in range(len(index.grams)):
+        scratch.moves[m] = index.multipliers[c]
+        scratch.moved[m] = c
+        m += 1
+        if counts[index.grams[c]]:
+            scratch.moves[m] = np.uint64(0) - index.multipliers[c]
+            scratch.moved[m] = c
+            m += 1
+    return m
+
+
+@inlined
+def add_present(key: Int, upto: Int, last: Int, index: Index, scratch: Scratch, count: Int) -> Int:
+    """Add to the first keys in `scratch` those one step on that the filter does not rule out.
+
+    Steps are those before `upto` that do not change the gram `last` again.
+    """
+    there, shift = index.there, index.shifts[0]
+    for i in range(upto):
+        one = key + scratch.moves[i]
+        place = one >> shift
+        word = there[place >> np.uint64(6)]
+        scratch.keys[count] = one
+        fits = (word >> (place & np.uint64(63))) & np.uint64(1)
+        count += np.int64(fits) * (scratch.moved[i] != last)
+    return count
+
+
+@inlined
+def within_steps(
+    counts: Counts, key: Int, index: Index, steps: Int, scratch: Scratch, near: Ints
+) -> tuple[Int, Int, Ints]:
+    """All rows whose squared difference in the index's grams is at most `steps`, up to 3.
+
+    Returns how many there are, how many keys were tried, and the rows.
+    """
+    scratch.keys[0] = key
+    count = tried = 1
+    size = 0
+    m = steps_from(counts, index, scratch) if steps >= 1 else 0
+    if steps >= 1:
+        count = add_present(key, m, -1, index, scratch, count)
+        tried += m
+    if steps >= 2:
+        for a in range(m):
+            one = key + scratch.moves[a]
+            count = add_present(one, a, scratch.moved[a], index, scratch, count)
+            tried += a
+    if steps >= 3:
+        for a in range(m):
+            for b in range(a):
+                if scratch.moved[b] == scratch.moved[a]:
+                    continue
+                if count + b >= len(scratch.keys):
+                    size, near = rows_of(count, index, scratch, near, size)
+                    count = 0
+                # steps stand in the order of grams: those before b do not change gram a
+                two = key + scratch.moves[a] + scratch.moves[b]
+                count = add_present(two, b, scratch.moved[b], index, scratch, count)
+                tried += b
+    size, near = rows_of(count, index, scratch, near, size)
+    return size, tried, near
