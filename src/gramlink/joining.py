@@ -28,9 +28,10 @@ FIRST_BLOCK, LAST_BLOCK = 1024, 16384  # left rows; later blocks grow as pairs a
 TARGET_PAIRS = 2**21  # of a block
 MOST_CLASSES = 256  # of limits, to be planned apart
 SAMPLED = 48  # rows of a class that a plan is tried on
-# Rough costs in nanoseconds: of a key looked up, a distance computed, a word of a signature
+# Rough costs in nanoseconds: of a key or a glance, a distance computed, a word of a signature
 # scanned, and of finding out which rows of a block are equal, a row.
 LOOK_UP, DISTANCE, WORD_SCANNED, COMPARED = 8.0, 80.0, 0.12, 500.0
+GLANCED = 3  # from so many steps on, most candidates are too far, and glances save time
 CHEAP = 3000.0  # a row that costs so little needs no better plan
 
 
@@ -115,13 +116,15 @@ class Join:
         # A limit below the lightest step is met by equal vectors only.
         self._least = int((self._scale // self._lengths.max()) ** 2)
         self._main = self._side = self._equal = NOTHING
-        self._words = 0  # of signatures, once a scan is planned
+        self._bits, self._weights = np.empty((0, 4), np.int64), [0] * FUSED  # of signatures
         if limits.max() >= self._least:
             self._main = self._index(self._lengths.min(), counts)
             # rows of one key of the main index stand together, so memory is read in runs
             order = self._main.rows
             distinct, counts = distinct.ordered(order), counts[order]
             self._main = self._main._replace(rows=np.arange(len(order)))
+            if limits.max() // self._main.weight >= GLANCED:
+                self._bits, self._weights = self._unary_bits(counts)
         if limits.min() < self._least:
             self._equal = _indexed(distinct.hashes)
         squares = (self._scale // self._lengths) ** 2
@@ -131,6 +134,8 @@ class Join:
             squares=np.pad(squares, (0, counts.shape[1] - len(squares))).astype(np.int32),
             begins=np.concatenate([[0], np.cumsum(numbers)]),
             members=np.argsort(distinct.place, kind="stable"),
+            glances=np.ascontiguousarray(self._signed(counts)[:, self._glanced]),
+            glance_weights=np.array(self._weights)[self._glanced],
             columns=np.empty((FUSED, 0), np.uint64),
             order=np.empty(0, np.int64),
             starts=np.zeros(1, np.int64),
@@ -173,15 +178,14 @@ class Join:
         return join_rows(left, self._right, self._equal, self._main, self._side, steps, room)
 
     def _prepared(self, counts: Counts, limits: Ints) -> Left:
-        words = np.zeros((1, FUSED), np.uint64)
-        if self._words:
-            words = signatures(counts, self._bits, self._words)
+        words = self._signed(counts)
         return Left(
             counts=_padded(counts),
             limits=limits,
             hashes=hashes(counts, np.zeros(len(counts), np.int64)),
             main_keys=keys_of(counts, self._main.grams, self._main.multipliers),
             side_keys=keys_of(counts, self._side.grams, self._side.multipliers),
+            glances=np.ascontiguousarray(words[:, self._glanced]),
             signatures=words,
             ones=ones_in(words, self._main_words),
         )
@@ -251,23 +255,31 @@ class Join:
     @property
     def _main_words(self) -> int:
         """How many words of a signature are of the main grams."""
-        return -(-len(self._main.grams) // WORD) if self._words else 0
+        return -(-len(self._main.grams) // WORD)
+
+    @property
+    def _glanced(self) -> list[int]:
+        """The first words of the main grams and of those next in length, if there are any."""
+        return [0, min(self._main_words, len(self._weights) - 1)]
+
+    def _signed(self, counts: Counts) -> Words:
+        return signatures(counts, self._bits, len(self._weights))
 
     def _prepare_scan(self) -> None:
         """Signatures of the right vectors, ordered by the bits of their main grams."""
-        self._bits, weights = self._unary_bits()
-        self._words = len(weights)
-        words = signatures(self._right.counts, self._bits, self._words)
+        if not len(self._bits):
+            self._bits, self._weights = self._unary_bits(self._right.counts)
+        words = self._signed(self._right.counts)
         ones = ones_in(words, self._main_words)
         order = np.argsort(ones, kind="stable")
         self._right = self._right._replace(
             columns=np.ascontiguousarray(words[order].T),
             order=order,
             starts=np.searchsorted(ones[order], np.arange(self._main_words * WORD + 2)),
-            weights=np.array(weights),
+            weights=np.array(self._weights),
         )
 
-    def _unary_bits(self) -> tuple[Ints, list[int]]:
+    def _unary_bits(self, counts: Counts) -> tuple[Ints, list[int]]:
         """Which (gram, level) each bit stands for: words for each length, the shortest first.
 
         Every gram has a bit for "at least 1"; what is left of its length's words goes to the
@@ -279,7 +291,7 @@ class Join:
             grams = np.flatnonzero(self._lengths == length).tolist()
             words = -(-len(grams) // WORD)
             higher = [
-                (-int((self._right.counts[:, gram] >= level).sum()), gram, level)
+                (-int((counts[:, gram] >= level).sum()), gram, level)
                 for gram in grams
                 for level in (2, 3, 4)
             ]

@@ -11,6 +11,7 @@ the single symbols at most. So nearly all pairs can be told apart by few, heavy 
 
 Which way a row goes, and t, is planned outside; f is what the limit leaves. Either way, every
 pair within the limit is found, and found once, and its distance is computed from all counts.
+Where an index gives many candidates, two words of their signatures are looked at first.
 """
 
 from typing import NamedTuple
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from gramlink.kernels.index import Index, make_scratch, within_steps
 from gramlink.kernels.jit import Int, inlined, serial
-from gramlink.kernels.signatures import bounds
+from gramlink.kernels.signatures import bounds, popcount
 
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.uint8]
@@ -40,6 +41,7 @@ class Left(NamedTuple):
     hashes: Words
     main_keys: Words
     side_keys: Words
+    glances: Words
     signatures: Words
     ones: Ints  # bits set in the main grams' part of the signature
 
@@ -47,6 +49,8 @@ class Left(NamedTuple):
 class Right(NamedTuple):
     """Distinct right vectors; those of row j are the records members[begins[j]:begins[j + 1]].
 
+    `glances` are two words of each signature, those of the heaviest grams: small enough to
+    stay in the cache, and most rows that are too far are seen to be so by them.
     `columns`, `order` and `starts` are for scans: word w of all signatures, ordered by the
     bits set in the main grams' part; the rows in that order; where each number of bits starts.
     """
@@ -55,6 +59,8 @@ class Right(NamedTuple):
     squares: Weights  # the squared weight of each coordinate
     begins: Ints
     members: Ints
+    glances: Words
+    glance_weights: Ints
     columns: Words
     order: Ints
     starts: Ints
@@ -105,6 +111,22 @@ def steps_between(x: Counts, y: Counts, grams: Ints) -> Int:
 
 
 @inlined
+def not_ruled_out(i: Int, near: Ints, left: Left, right: Right) -> Int:
+    """Move the rows to the front that a glance does not rule out; returns how many."""
+    p, q = left.glances[i, 0], left.glances[i, 1]
+    u, v = right.glance_weights[0], right.glance_weights[1]
+    limit = left.limits[i]
+    count = np.int64(0)
+    for k in range(len(near)):
+        j = near[k]
+        bound = u * np.int64(popcount(p ^ right.glances[j, 0]))
+        bound += v * np.int64(popcount(q ^ right.glances[j, 1]))
+        near[count] = j
+        count += np.int64(bound <= limit)
+    return count
+
+
+@inlined
 def keep(
     i: Int, near: Ints, left: Left, right: Right, main: Index, beyond: Int, found: Ints, size: Int
 ) -> tuple[Int, Ints]:
@@ -144,7 +166,8 @@ def join_rows(
     found = np.empty(1024, np.int64)
     near = np.empty(1024, np.int64)
     scratch = make_scratch(max(len(main.grams), len(side.grams)))
-    effort = np.zeros(2, np.int64)  # keys looked up, distances computed
+    effort = np.zeros(2, np.int64)  # keys and glances, distances computed
+    glancing = right.glance_weights[0] > 0
     size = 0
     for i in range(len(left.limits)):
         x, limit = left.counts[i], left.limits[i]
@@ -159,13 +182,17 @@ def join_rows(
             reach = limit // main.weight
             most = min(steps[i], reach)
             count, tried, near = within_steps(x, left.main_keys[i], main, most, scratch, near)
-            effort[0] += tried
+            effort[0] += tried + count
+            if glancing:
+                count = not_ruled_out(i, near[:count], left, right)
             effort[1] += count
             size, found = keep(i, near[:count], left, right, main, -1, found, size)
             if most < reach:
                 rest = (limit - main.weight * (most + 1)) // side.weight
                 count, tried, near = within_steps(x, left.side_keys[i], side, rest, scratch, near)
-                effort[0] += tried
+                effort[0] += tried + count
+                if glancing:
+                    count = not_ruled_out(i, near[:count], left, right)
                 effort[1] += count
                 size, found = keep(i, near[:count], left, right, main, most, found, size)
         found[begins[i] : size].sort()
