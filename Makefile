@@ -8,7 +8,7 @@ BIN := .venv/bin
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: .venv/run  ## link two corrupted halves of a bundled population as three parties
+demo: .venv/run  ## three parties link a bundled list of names with a mistyped copy
 	$(BIN)/gramlink demo $(ARGS)
 
 test: .venv/dev  ## run all tests, the examples in the docstrings included

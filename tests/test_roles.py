@@ -96,20 +96,21 @@ def test_mining_beyond_the_allowance_is_refused(ledger):
 def test_mining_that_reads_no_record_spends_nothing(ledger, miner):
     grams = GRAMS if miner == "public" else ()
     schema = Schema(fields=(Field(name="surname", miner=miner, grams=grams),))
-    mined = owner(schema=schema).mine(ledger)
+    mined = owner(schema=schema).mine(ledger if miner == "public" else None)
     assert mined.epsilon == 0
     assert not ledger.path.exists()
     assert mined.fields == owner(people=RIGHT, schema=schema).mine(None).fields
 
 
-def test_the_exact_miner_is_refused_where_a_ledger_is_kept(ledger):
-    schema = Schema(fields=(Field(name="surname", miner="exact"),))
-    with pytest.raises(InvalidParameter, match="exact miner has no privacy"):
+@pytest.mark.parametrize("miner", ["exact", "random"])
+def test_a_miner_for_experiments_is_refused_where_a_ledger_is_kept(ledger, miner):
+    schema = Schema(fields=(Field(name="surname", miner=miner),))
+    with pytest.raises(InvalidParameter, match=f"{miner} miner has no privacy"):
         owner(schema=schema).mine(ledger)
     assert not ledger.path.exists()
     mined = owner(schema=schema).mine(None)
-    assert mined.epsilon is None
-    assert mined.fields["surname"].grams[:2] == ("E", "R")
+    assert mined.epsilon == {"exact": None, "random": 0}[miner]
+    assert (mined.fields["surname"].grams[:2] == ("E", "R")) is (miner == "exact")
 
 
 def test_a_bundle_holds_pseudonyms_vectors_and_the_left_owners_thresholds():

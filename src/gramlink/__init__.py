@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gramlink.mining import MINERS, Estimates, mine_field, read_again
     from gramlink.privacy import Budget
     from gramlink.projection import Projection, agree
+    from gramlink.pseudonyms import owner_key
     from gramlink.records import Problem, Records, read_records
     from gramlink.roles import LinkageUnit, Owner
     from gramlink.schema import Field, Schema, load_schema
@@ -86,6 +87,7 @@ _HOME = {
     "merge": "base",
     "mine": "mined",
     "mine_field": "mining",
+    "owner_key": "pseudonyms",
     "read_again": "mining",
     "read_records": "records",
     "sample": "datasets",

@@ -83,8 +83,8 @@ def merge(left: Estimates, right: Estimates, size: int) -> Base:
     """The grams of the largest summed counts; the same whoever computes it.
 
     A gram that one owner did not report counts 0 there: it is never looked up in records,
-    which would leak. Each owner merges for itself and they compare digests, so that neither
-    can plant a gram.
+    which would leak. Each owner merges for itself and they compare digests, so that both know
+    the base follows from the two files they exchanged.
 
     >>> one = Estimates(("A", "B"), (Fraction(5), Fraction(2)))
     >>> two = Estimates(("C", "B"), (Fraction(4), Fraction(4)))

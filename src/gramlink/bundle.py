@@ -98,6 +98,8 @@ class Bundle:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 if archive.getinfo(MANIFEST).file_size > MANIFEST_LIMIT:
                     raise _damaged(name, "its manifest is too large")
+                if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                    raise _damaged(name, "a part is compressed")
                 manifest = from_json("bundle", archive.read(MANIFEST), name)
                 packed = archive.read(RECORDS)
             if hashlib.sha256(packed).hexdigest() != manifest["parts"][RECORDS]:
@@ -111,8 +113,10 @@ class Bundle:
 
 def _checked(manifest: dict[str, Any], rows: pl.DataFrame, name: str) -> Bundle:
     lengths = tuple(manifest["gram lengths"])
-    if not lengths or not all(isinstance(q, int) and 1 <= q <= 6 for q in lengths):
-        raise _damaged(name, "its gram lengths are not between 1 and 6")
+    if not 1 <= len(lengths) <= 1000 or not all(
+        isinstance(q, int) and 1 <= q <= 6 for q in lengths
+    ):
+        raise _damaged(name, "its gram lengths are not up to 1,000 numbers from 1 to 6")
     if len(rows) != manifest["rows"] or rows["id"].null_count() or not rows["id"].is_unique().all():
         raise _damaged(name, "its ids are not one for each row")
     if settings_in(manifest).get("decide") not in RULES:

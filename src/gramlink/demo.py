@@ -19,7 +19,7 @@ from gramlink.baselines.edit_distance import within_edits
 from gramlink.bundle import Bundle
 from gramlink.datasets import cities, corrupt, sample, surnames
 from gramlink.embedding import embed
-from gramlink.errors import InvalidParameter
+from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.evaluation import Scores, score
 from gramlink.evaluation.report import Message, Story
 from gramlink.files import written_whole
@@ -27,7 +27,7 @@ from gramlink.ledger import Ledger
 from gramlink.links import Links, decide
 from gramlink.matching import Progress, match
 from gramlink.mined import Mined
-from gramlink.mining import price
+from gramlink.mining import EXPERIMENTAL, price
 from gramlink.privacy import shown
 from gramlink.projection import Projection, agree
 from gramlink.pseudonyms import owner_key, pseudonyms
@@ -156,7 +156,7 @@ class Demo:
             ledger = Ledger(
                 self.choices.folder / f"{owner.name}.ledger", owner.name, schema.epsilon
             )
-            mined = owner.mine(None if cost is None else ledger)
+            mined = owner.mine(None if schema.field.miner in EXPERIMENTAL else ledger)
             what = f"{len(mined.fields['name'].grams)} grams" + (
                 " with noisy counts" if cost else ""
             )
@@ -169,7 +169,9 @@ class Demo:
             Mined.from_json((self.choices.folder / f"{name}.mined.json").read_bytes(), name)
             for name in (A, B)
         ]
-        projection = agree(*received)
+        projection, theirs = agree(*received), agree(*reversed(received))
+        if projection.digest != theirs.digest:
+            raise Mismatch("the two owners merged into different bases")
         self._write("projection.json", projection.to_json())
         grams = projection.bases["name"].grams
         self.say(f"   {len(grams)} grams: {' '.join(grams[:12])} ...")
@@ -202,7 +204,9 @@ class Demo:
         self._step("How good is it? Only the demo knows the truth, and both sides' names.")
         frame = pl.read_csv(c.folder / "truth.csv")
         truth = list(frame.iter_rows())
-        ours = one.translate(other.translate(links))
+        back = pl.read_csv(c.folder / f"links-for-{A}.csv", infer_schema=False)
+        received = Links(tuple(back["id_left"]), tuple(back["id_right"]), links.squared)
+        ours = one.translate(other.translate(received))
         base, left, right = projection.bases["name"], one.records["name"], other.records["name"]
         x, y = embed(left, base), embed(right, base)
         paper = thresholds(left, base, schema.model_copy(update={"threshold": "paper"}))

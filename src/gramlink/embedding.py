@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.base import Base
+from gramlink.errors import InvalidParameter
 from gramlink.strings import Strings
 
 
@@ -25,6 +26,10 @@ class Vectors:
     counts: npt.NDArray[np.uint8]
     lengths: tuple[int, ...]
     missing: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        if self.counts.shape != (len(self.missing), len(self.lengths)) or not self.lengths:
+            raise InvalidParameter("vectors have a count for each gram, and a row for each record")
 
     def __len__(self) -> int:
         return len(self.counts)

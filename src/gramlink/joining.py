@@ -24,7 +24,7 @@ Counts = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-FIRST_BLOCK, LAST_BLOCK = 1024, 16384  # left rows; later blocks grow as pairs allow
+FIRST_BLOCK, LAST_BLOCK = 128, 16384  # left rows; later blocks grow as pairs allow
 TARGET_PAIRS = 2**21  # of a block
 MOST_CLASSES = 256  # of limits, to be planned apart
 SAMPLED = 48  # rows of a class that a plan is tried on
@@ -58,7 +58,7 @@ class Distinct:
 
     rows: Ints
     place: Ints
-    hashes: Words  # of the rows; ascending but for rows whose hash another row has, too
+    hashes: Words  # of the rows
 
     @classmethod
     def of(cls, counts: Counts, limits: Ints) -> "Distinct":
@@ -92,7 +92,8 @@ class Block:
 
     left: Ints
     found: Ints
-    stop: int  # the left row after the block
+    start: int  # the first left row of the block
+    stop: int  # and the one after its last
 
     @classmethod
     def of(cls, start: int, counts: Ints, found: Ints, place: Ints) -> "Block":
@@ -102,7 +103,7 @@ class Block:
         ends = np.cumsum(each)
         source = np.repeat(begins[place] - (ends - each), each) + np.arange(ends[-1])
         stop = start + len(place)
-        return cls(np.repeat(np.arange(start, stop), each), found[source], stop)
+        return cls(np.repeat(np.arange(start, stop), each), found[source], start, stop)
 
 
 class Join:
@@ -151,13 +152,12 @@ class Join:
         with ThreadPoolExecutor(threads) as pool:
             try:
                 while start < len(self._left) or waiting:
-                    while start < len(self._left) and len(waiting) < 2 * threads:
+                    while start < len(self._left) and len(waiting) <= threads:
                         stop = min(start + size, len(self._left))
                         waiting.append(pool.submit(self._block, start, stop, room))
                         start = stop
                     block = waiting.popleft().result()
-                    rows = block.stop - (block.left[0] if len(block.left) else 0)
-                    each = max(len(block.found) / max(int(rows), 1), 1.0)
+                    each = max(len(block.found) / (block.stop - block.start), 1.0)
                     size = int(min(2 * size, max(TARGET_PAIRS / each, 16), LAST_BLOCK))
                     yield block
             finally:
@@ -165,14 +165,15 @@ class Join:
                     future.cancel()
 
     def _block(self, start: int, stop: int, room: int) -> Block:
-        counts, limits = self._left[start:stop], self._limits[start:stop]
+        vectors, limits = self._left[start:stop], self._limits[start:stop]
         steps, cost = self._ways(limits)
-        distinct = Distinct.all(len(counts)) if cost < COMPARED else Distinct.of(counts, limits)
-        left = self._prepared(counts[distinct.rows], limits[distinct.rows])
+        distinct = Distinct.all(len(vectors)) if cost < COMPARED else Distinct.of(vectors, limits)
+        left = self._prepared(vectors[distinct.rows], limits[distinct.rows])
         begins, found, _ = self._join(left, steps[distinct.rows], room)
-        if len(begins) <= len(distinct.rows):
+        counts = np.diff(begins)
+        if len(begins) <= len(distinct.rows) or counts[distinct.place].sum() > room:
             raise Full
-        return Block.of(start, np.diff(begins), found, distinct.place)
+        return Block.of(start, counts, found, distinct.place)
 
     def _join(self, left: Left, steps: Ints, room: int) -> tuple[Ints, Ints, Ints]:
         return join_rows(left, self._right, self._equal, self._main, self._side, steps, room)
@@ -255,7 +256,7 @@ class Join:
     @property
     def _main_words(self) -> int:
         """How many words of a signature are of the main grams."""
-        return -(-len(self._main.grams) // WORD)
+        return -(-len(self._main.grams) // WORD) if len(self._bits) else 0
 
     @property
     def _glanced(self) -> list[int]:

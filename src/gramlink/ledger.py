@@ -107,9 +107,9 @@ class Ledger:
     """
 
     def __init__(
-        self, path: Path, dataset: str, allowance: Fraction, *, draw: Draw = SYSTEM
+        self, path: Path | str, dataset: str, allowance: Fraction, *, draw: Draw = SYSTEM
     ) -> None:
-        self.path = path
+        self.path = path = Path(path)
         self._new = State(dataset, _not_below_0(allowance))
         self._draw = draw
         self._read(_contents(path))  # another data set's ledger is refused at once

@@ -16,7 +16,8 @@ from gramlink.files import written_whole
 Ints = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]  # records done, of how many
 
-MOST_PAIRS = 10**8  # 2.4 GB as arrays; a threshold that asks for more is a mistake
+# 2.4 GB as arrays, twice that while they are put together: more is a mistake in a threshold
+MOST_PAIRS = 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,9 +68,11 @@ def match_batches(
     *,
     most: int = MOST_PAIRS,
 ) -> Iterator[Pairs]:
-    """What `match` returns, in its order, a few million pairs at a time.
+    """What `match` returns, in its order, up to a few million pairs at a time.
 
-    Memory is that of the vectors and of a batch, whatever the number of pairs.
+    Memory is that of the vectors and of a batch for each core, whatever the number of pairs.
+
+    Privacy: as `match`.
     """
     if left.lengths != right.lengths:
         raise Mismatch("the two sides were embedded with different bases")
@@ -90,6 +93,8 @@ def match_to_parquet(
     """Write what `match` returns to a Parquet file, whole or not at all; returns how many.
 
     Columns are left, right and squared. Pairs go to disk as they are found.
+
+    Privacy: as `match`; distances on disk are the linkage unit's alone.
     """
     batches = match_batches(left, thresholds, right, progress, most=most)
     written = 0

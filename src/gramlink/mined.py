@@ -83,13 +83,13 @@ def _tree(counts: dict[str, Any]) -> Tree:
 def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:
     """The most frequent grams of the schema's field, under noise.
 
-    Privacy: spends the budget, which was charged before it could be had. Reads raw
-    records; the result may leave the building.
+    Privacy: spends the budget; one from a ledger was charged before it could be had. Reads
+    raw records; the result may leave the building.
     """
     field = schema.field
     return Mined(
         owner=owner,
         settings=schema.agreed,
-        epsilon=price(field, schema.epsilon),
+        epsilon=price(field, budget.epsilon),
         fields={field.name: mine_field(records[field.name], field, budget)},
     )

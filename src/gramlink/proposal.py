@@ -34,6 +34,7 @@ miner = "levelgram"        # or tree-linear, tree-exponential, tree-adaptive, tr
 size = 75                  # grams in the base
 q_min = 1                  # symbols of the shortest gram
 q_max = 3                  # and of the longest
+height = 7                 # symbols of the longest prefix in a tree
 """
 
 

@@ -20,8 +20,9 @@ def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
     return tuple(hmac.digest(key, one.encode(), "sha256")[:16].hex() for one in ids)
 
 
-def owner_key(path: Path) -> bytes:
+def owner_key(path: Path | str) -> bytes:
     """The key in a file that only its owner can read, which is made on first use."""
+    path = Path(path)
     if not path.exists():
         with written_whole(path, mode=0o600) as file:
             file.write(f"{secrets.token_hex(32)}\n".encode())

@@ -542,5 +542,6 @@ def test_a_tree_of_other_data_is_not_passed_off_as_this(
 
 def test_a_new_name_is_no_new_budget(run, refused):
     run("mine", "hospital.csv")
-    refused("mine", "hospital.csv", "--owner", "second", says="hospital.ledger")
+    says = ["only 0 is left in hospital.ledger"]
+    refused("mine", "hospital.csv", "--owner", "second", says=says, code=3)
     run("mine", "registry.csv", "--owner", "second")

@@ -267,7 +267,8 @@ def test_a_file_name_that_is_not_unicode_is_no_hindrance(run, folder):
     (folder / "hospital.csv").rename(odd)
     run("init", odd, "--force")
     assert "h?.csv: 301 records" in run("check", odd).out
-    run("mine", odd, "--owner", "hospital", "--epsilon", "30")
+    named = ("--owner", "hospital", "--dataset", "hospital")
+    run("mine", odd, *named, "--epsilon", "30")
     assert (folder / "hospital.ledger").is_file()
 
 
@@ -381,3 +382,21 @@ def test_an_output_that_is_full_is_said_in_a_line(done):
     assert result.stderr.splitlines() == [
         b"gramlink: error: input or output: No space left on device"
     ]
+
+
+def test_distances_come_through_to_the_owner(done, run):
+    run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--distances")
+    run("results", "far.csv", "hospital.csv", "-o", "mine.csv")
+    sent, mapped = (
+        pl.read_csv(done / name, infer_schema=False) for name in ("far.csv", "mine.csv")
+    )
+    assert mapped.columns == ["id_left", "id_right", "distance"]
+    assert mapped["distance"].equals(sent["distance"])
+
+
+def test_exports_of_one_data_set_share_its_ledger(folder, run):
+    (folder / "november.csv").write_bytes((folder / "hospital.csv").read_bytes())
+    run("mine", "hospital.csv")
+    run("ledger", "hospital.ledger", "--allow", "60")
+    run("mine", "november.csv", "--dataset", "hospital")
+    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "60"

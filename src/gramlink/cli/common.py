@@ -13,6 +13,8 @@ import typer
 from gramlink.kernels import on_first_compilation
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from gramlink.links import Links
     from gramlink.records import Records
     from gramlink.schema import Schema
@@ -130,9 +132,9 @@ def _is_header_only(path: Path) -> bool:
     return lines == 1 and not data.startswith(b"PAR1")  # Parquet's first bytes
 
 
-def write_links(path: Path, links: "Links", *, distances: bool = False) -> None:
-    """Pairs of ids to a CSV file, whole or not at all."""
+def write_csv(path: Path, frame: "pl.DataFrame") -> None:
+    """A frame to a CSV file, whole or not at all."""
     from gramlink.files import written_whole
 
     with written_whole(path) as file:
-        file.write(links.to_polars(distances=distances).write_csv().encode())
+        file.write(frame.write_csv().encode())

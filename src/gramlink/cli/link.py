@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing, write_links
+from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing, write_csv
 
 BundleFile = Annotated[Path, typer.Argument(help="A file that `gramlink embed` wrote.")]
 
@@ -41,7 +41,7 @@ def link(
     unit = LinkageUnit.of(*bundles)
     with speaker.progress("matching") as progress:
         links = unit.link(decide or None, progress)
-    write_links(output, links, distances=distances)
+    write_csv(output, links.to_polars(distances=distances))
     speaker.say(
         f"wrote {output}: {len(links):,} links between {len(unit.left.ids):,} records of "
         f"{unit.left.owner} and {len(unit.right.ids):,} of {unit.right.owner}"

@@ -40,8 +40,14 @@ def mine(
     schema_file: SchemaFile = LINKAGE,
     epsilon: Annotated[str, typer.Option(help="In place of the schema's.")] = "",
     ledger_file: Annotated[
-        Path | None, typer.Option("--ledger", help="Default: OWNER.ledger beside DATA.")
+        Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
     ] = None,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            help="What the ledger is of; default: DATA's name. Exports of one data set share it."
+        ),
+    ] = "",
     again: Annotated[
         Path | None,
         typer.Option(help="Read this file's prefix tree again, for another size or q, for free."),
@@ -62,7 +68,8 @@ def mine(
     speaker = Speaker(quiet=quiet, as_json=as_json)
     owner = owner_name(owner or data.stem)
     output = output or Path(f"{owner}.mined.json")
-    ledger_file = ledger_file or data.with_name(f"{owner}.ledger")
+    dataset = owner_name(dataset or data.stem)  # an owner's new name is no new budget
+    ledger_file = ledger_file or data.with_name(f"{dataset}.ledger")
     schema = read_schema(schema_file, epsilon=epsilon)
     refuse_replacing(output, data, schema_file, ledger_file)
     refuse_overwriting(output, force=force, hint="use it: it is paid for; or see --force")
@@ -71,9 +78,8 @@ def mine(
         speaker.say(f"wrote {output}, at no cost")
         speaker.summary({"output": str(output), "epsilon": "0"})
         return
-    _refuse_new_budget(data, owner, ledger_file)
     records = read_data(data, schema, separator, encoding)
-    ledger = Ledger(ledger_file, owner, schema.epsilon)
+    ledger = Ledger(ledger_file, dataset, schema.epsilon)
     # The output has its room on disk before the ledger is charged: a full disk costs nothing.
     with written_whole(output, room=ROOM) as file:
         mined = Owner(owner, records, schema, key=b"").mine(ledger)
@@ -87,18 +93,6 @@ def mine(
     else:
         speaker.say("spent nothing: no record was read for it")
     speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams})
-
-
-def _refuse_new_budget(data: Path, owner: str, ledger_file: Path) -> None:
-    """Stop where a file would spend from a new ledger because its owner took a new name."""
-    from gramlink.errors import InvalidLedger
-
-    first = data.with_name(f"{data.stem}.ledger")
-    if ledger_file == data.with_name(f"{owner}.ledger") != first and first.exists():
-        raise InvalidLedger(
-            f"{data.name} has spent from {first.name}, under another name than {owner}",
-            hint="a new name is no new budget: leave --owner out",
-        )
 
 
 def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> None:

@@ -22,7 +22,7 @@ from gramlink.cli.common import (
     read_links,
     read_schema,
     refuse_replacing,
-    write_links,
+    write_csv,
 )
 
 
@@ -44,6 +44,7 @@ def results(
     from gramlink.files import owner_name
     from gramlink.pseudonyms import owner_key
     from gramlink.roles import Owner
+    from gramlink.tables import header, read_table
 
     speaker = Speaker(quiet=quiet, as_json=False)
     owner = owner_name(owner or data.stem)
@@ -63,5 +64,9 @@ def results(
             f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
             hint="use the data and the key that were embedded",
         )
-    write_links(output, mapped)
+    frame = mapped.to_polars()
+    if len(links) and "distance" in header(links_file):
+        distances = read_table(links_file, columns=["distance"]).columns["distance"]
+        frame = frame.with_columns(distance=distances)
+    write_csv(output, frame)
     speaker.say(f"wrote {output}: {len(mapped):,} links")

@@ -71,8 +71,7 @@ def write_report(story: Story) -> str:
         ),
         (
             "Precision and recall over thresholds",
-            "If one global threshold were used for all records and every pair within it "
-            "linked. The paper's personal thresholds, and deciding one-to-one, do better.",
+            "If one global threshold were used for all records and every pair within it linked.",
             _picture(lambda axes: _draw_curve(axes, distances)),
         ),
     )

@@ -86,7 +86,7 @@ class Scratch(NamedTuple):
 def make_scratch(grams: Int) -> Scratch:
     """Room for an index by so many grams."""
     most = 2 * grams
-    keys = max(4096, 2 + most + most * most // 2)
+    keys = 4096 + 2 * most
     return Scratch(
         np.empty(most, np.uint64),
         np.empty(most, np.int64),
@@ -172,6 +172,9 @@ def within_steps(
         tried += m
     if steps >= 2:
         for a in range(m):
+            if count + a >= len(scratch.keys):
+                size, near = rows_of(count, index, scratch, near, size)
+                count = 0
             one = key + scratch.moves[a]
             count = add_present(one, a, scratch.moved[a], index, scratch, count)
             tried += a

@@ -1,7 +1,7 @@
 """The join: all pairs of vectors within the left one's limit.
 
 A squared distance is a sum over gram lengths, and a step in a short gram weighs most: with
-grams of 1 to 3 symbols 36 a step, then 9, then 4. A limit of 66 leaves room for one step in
+grams of 1 to 3 symbols 36 a step, then 9, then 4. A limit of 53 leaves room for one step in
 the single symbols at most. So nearly all pairs can be told apart by few, heavy grams:
 
     left vector ──┬─ main index: rows within t steps in the heaviest grams ─────────┐
@@ -153,6 +153,20 @@ def keep(
     return size, found
 
 
+@inlined
+def without_repeats(found: Ints, start: Int, stop: Int) -> Int:
+    """Drop equal neighbours from start..stop; returns the new end.
+
+    Two ways to a row are met once in 2^64 keys, or where somebody made vectors to that end.
+    """
+    end = min(start + 1, stop)
+    for place in range(start + 1, stop):
+        if found[place] != found[end - 1]:
+            found[end] = found[place]
+            end += 1
+    return end
+
+
 @serial
 def join_rows(
     left: Left, right: Right, equal: Index, main: Index, side: Index, steps: Ints, room: Int
@@ -196,6 +210,7 @@ def join_rows(
                 effort[1] += count
                 size, found = keep(i, near[:count], left, right, main, most, found, size)
         found[begins[i] : size].sort()
+        size = without_repeats(found, begins[i], size)
         begins[i + 1] = size
         if size > room:
             return begins[: i + 2], found[:size], effort

@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.kernels.jit import Int, parallel, serial
+from gramlink.kernels.signatures import popcount
 
 Codes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -35,16 +36,6 @@ def _presence(codes: Codes) -> Int:
     return bits
 
 
-@serial
-def _ones(bits: Int) -> Int:
-    """How many bits are set: sums of neighbouring bits, then pairs, then nibbles, then bytes."""
-    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    pairs = np.uint64(0x3333333333333333)
-    bits = (bits & pairs) + ((bits >> np.uint64(2)) & pairs)
-    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
 @parallel
 def near(
     left: Codes, left_offsets: Ints, right: Codes, right_offsets: Ints, edits: Int,
@@ -71,7 +62,7 @@ def near(
             # an edit changes the length by at most 1 and the set of symbols by at most 2
             if abs(size - len(x)) > edits or size == 0:
                 continue
-            if _ones(own ^ presence[j]) > 2 * edits:
+            if popcount(own ^ presence[j]) > np.uint64(2 * edits):
                 continue
             far = distance(x, right[right_offsets[j] : right_offsets[j + 1]], row)
             if far <= edits:

@@ -89,7 +89,7 @@ def _farthest_symbol(
 
     `delta` and `square` are the difference once the grams there are lost.
     """  # noqa: E501
-    windows = np.empty((32, 3), np.int64)  # key with the symbol left out, its factor, q
+    windows = np.empty((32, 2), np.int64)  # key with the symbol left out, and its factor
     count = 0
     for q in lengths:
         for left in range(q):

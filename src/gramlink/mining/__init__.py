@@ -27,7 +27,17 @@ from gramlink.privacy import Budget
 from gramlink.schema import Field
 from gramlink.strings import Strings
 
-__all__ = ["GRID", "MINERS", "Estimates", "Tree", "mine_field", "price", "read_again", "top"]
+__all__ = [
+    "EXPERIMENTAL",
+    "GRID",
+    "MINERS",
+    "Estimates",
+    "Tree",
+    "mine_field",
+    "price",
+    "read_again",
+    "top",
+]
 
 Miner = Callable[[Strings, Field, Budget], Estimates]
 
@@ -44,6 +54,10 @@ MINERS: dict[str, Miner] = {
 }
 
 
+# the linkage unit could make the random base, too, and the exact one has no privacy
+EXPERIMENTAL = ("random", "exact")
+
+
 def price(field: Field, epsilon: Fraction) -> Fraction | None:
     """What mining a field costs: epsilon, 0 where no record is read, None for no privacy."""
     return {"public": Fraction(0), "random": Fraction(0), "exact": None}.get(field.miner, epsilon)
@@ -52,7 +66,7 @@ def price(field: Field, epsilon: Fraction) -> Fraction | None:
 def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
     """The field's most frequent grams, by the miner that the field names.
 
-    Privacy: spends the budget, which was charged to the ledger before it could be had.
+    Privacy: spends the budget; one from a ledger was charged before it could be had.
     """
     if budget.left <= 0 and price(field, Fraction(1)):
         raise BudgetExceeded(f"{field.miner} needs a budget above 0")
@@ -60,7 +74,10 @@ def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
 
 
 def read_again(estimates: Estimates, field: Field) -> Estimates:
-    """Other grams from the same prefix tree: another size, q_min or q_max, at no cost."""
+    """Other grams from the same prefix tree: another size, q_min or q_max.
+
+    Privacy: reads released counts only, so it costs nothing.
+    """
     if estimates.tree is None:
         raise InvalidParameter(
             "these grams were not read off a prefix tree",

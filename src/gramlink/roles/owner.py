@@ -9,7 +9,7 @@ from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.ledger import Ledger
 from gramlink.links import Links
 from gramlink.mined import Mined, mine
-from gramlink.mining import price
+from gramlink.mining import EXPERIMENTAL, price
 from gramlink.privacy import Budget
 from gramlink.projection import Projection
 from gramlink.pseudonyms import pseudonyms
@@ -33,15 +33,15 @@ class Owner:
         Privacy: charged to the ledger, durably, before any noise is drawn. Without a
         ledger nothing is accounted for: for experiments on data that is public anyway.
         """
-        cost = price(self.schema.field, self.schema.epsilon)
-        if ledger is None or cost == 0:
-            return self._mined(Budget(cost or Fraction(0)))
-        if cost is None:
-            raise InvalidParameter(
-                f"the {self.schema.field.miner} miner has no privacy, so no ledger can pay for it",
-                hint="it is for experiments: `gramlink demo --miner exact`",
-            )
         field = self.schema.field
+        cost = price(field, self.schema.epsilon) or Fraction(0)
+        if ledger is not None and field.miner in EXPERIMENTAL:
+            raise InvalidParameter(
+                f"the {field.miner} miner has no privacy, so no ledger can pay for it",
+                hint=f"it is for experiments: `gramlink demo --miner {field.miner}`",
+            )
+        if ledger is None or cost == 0:
+            return self._mined(Budget(cost))
         parameters = {"owner": self.name, "schema": self.schema.digest, "miner": field.miner}
         charge = ledger.charge(cost, f"mine {field.name}", parameters)
         mined = self._mined(charge.budget)
@@ -83,7 +83,10 @@ class Owner:
         )
 
     def translate(self, links: Links) -> Links:
-        """The links with this owner's own ids in the place of its pseudonyms."""
+        """The links with this owner's own ids in the place of its pseudonyms.
+
+        Privacy: for this owner only; the other one's pseudonyms stay as they are.
+        """
         own = dict(zip(pseudonyms(self.records.ids, self.key), self.records.ids, strict=True))
         return Links(
             tuple(own.get(one, one) for one in links.left),
