@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gramlink.errors import InvalidFile, InvalidParameter
+from gramlink.errors import InvalidParameter
 from gramlink.kernels.tree import consistent, decreasing, project
 from gramlink.mining import GRID, Estimates, Tree, mine_field, read_again
 from gramlink.privacy import Budget
@@ -326,23 +326,6 @@ def test_the_children_of_a_prefix_that_is_projected_to_nothing_are_nothing():
     counts = {"A": 60, "AA": 40, "AB": 40, "AC": 6, "ACA": 6}
     found = dict(Tree(counts).grams(1, 3, GRID))
     assert found["ACA"] == found["CA"] == found["AC"] == 0
-
-
-@pytest.mark.parametrize(
-    "prefixes",
-    [
-        ["AA", "A"],
-        ["A", "AA", "B"],
-        ["A", "B", "BA", "AA"],
-        ["A", "B", "AA", "BA", "AB"],
-        [""],
-        ["A", "BB"],
-        ["A", "ABC"],
-    ],
-)
-def test_a_tree_out_of_order_or_without_a_parent_is_refused(prefixes):
-    with pytest.raises(InvalidFile):
-        Tree(dict.fromkeys(prefixes, 1))
 
 
 def test_a_tree_knows_its_parents():
