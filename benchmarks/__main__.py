@@ -24,7 +24,7 @@ PARTS = {
 HEAD = """\
 # Measurements
 
-Written by `make bench`{arguments} on {date}: Python {python}, gramlink {gramlink}, numba
+Written by `make bench ARGS="{arguments}"` on {date}: Python {python}, gramlink {gramlink}, numba
 {numba}, OpenDP {opendp}, {cores} cores ({machine}). Times on a shared machine mean little on
 their own; look at ratios within one table.
 """
@@ -38,7 +38,9 @@ def main() -> None:
     chosen = parser.parse_args()
     parts = chosen.parts or list(PARTS)
     page = HEAD.format(
-        arguments=f' ARGS="{" ".join(chosen.parts)}"' if chosen.parts else "",
+        arguments=" ".join(
+            [*chosen.parts, f"--output {chosen.output}"] if chosen.output else parts
+        ),
         date=datetime.now(UTC).date(),
         python=platform.python_version(),
         cores=os.cpu_count(),
