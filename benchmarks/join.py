@@ -143,7 +143,9 @@ def cell(count: int, edits: int, policy: str) -> list[str]:
     """One row of the table."""
     sides = Sides(names(None if count == SIZES[-1] else count), edits, policy)
     sides.join(2000)  # compiles
-    rows = FEW if (policy, edits) == ("calibrated", 2) and count > FEW else count
+    # at 2 edits pairs are too many to wait for, and for peers to list
+    wide = (policy, edits) == ("calibrated", 2)
+    rows = FEW if wide and count > FEW else count
     pairs = 0
 
     def run() -> None:
@@ -154,7 +156,7 @@ def cell(count: int, edits: int, policy: str) -> list[str]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found = f"{pairs * count / rows:,.0f}" + ("" if rows == count else " (scaled)")
     speed = f"{count**2 / seconds / 1e9:,.1f}"
-    ratios = list(_ratios(sides, seconds)) if policy == "paper" else ["", "", "", ""]
+    ratios = [""] * len(PEERS) if wide else list(_ratios(sides, seconds))
     shown = [f"{count:,}", str(edits), policy, found, f"{seconds:.2f}", speed, f"{peak:,.0f}"]
     return [*shown, *ratios]
 
