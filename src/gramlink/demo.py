@@ -1,4 +1,4 @@
-"""The demo: three parties link two corrupted copies of a bundled list, step by step.
+"""The demo: three parties link a bundled list of names with a mistyped copy, step by step.
 
 Each party is a role of its own and gets nothing but the bytes that the others send it. All
 files stay in one folder, so that every step can be read, or run again by hand.

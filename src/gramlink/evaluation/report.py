@@ -224,8 +224,8 @@ _PAGE = """<!doctype html>
 <div class="scroll"><table><thead><tr><th>method</th><th class=n>links</th>
 <th class=n>precision</th><th class=n>recall</th><th class=n>F1</th></tr></thead>
 <tbody>{scores}</tbody></table></div>
-<p>The second row is the method as the paper prints it, on the same base and vectors. The
-third needs both sides' plain text in one place: it is what privacy is measured against.</p>
+<p>The second row is the paper's own rule, on the same base and vectors. The third
+needs both sides' plain text in one place: it is what privacy is measured against.</p>
 
 <h2>Who sent what to whom</h2>
 <div class="scroll"><table><thead><tr><th>from</th><th>to</th><th>what</th><th>file</th>

@@ -24,7 +24,7 @@ class Index(NamedTuple):
     """Right vectors by key.
 
     `keys` ascend and belong to the vectors `rows`. A key's highest bits are its place both in
-    `there`, which tells of most keys that they are absent in one look at a few kilobytes, and
+    `there`, a filter of 16 bits a key that rules out most absent keys in one look, and
     in `first`, a hash table of the first place of each key.
     """
 
