@@ -8,8 +8,10 @@ BIN := .venv/bin
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: .venv/run  ## three parties link a bundled list of names with a mistyped copy
-	$(BIN)/gramlink demo $(ARGS)
+ARGS_OF_DEMO = $(if $(ARGS),$(ARGS),--persons)
+
+demo: .venv/run  ## three parties link two files of persons, step by step
+	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
 test: .venv/dev  ## run all tests, the examples in the docstrings included
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process

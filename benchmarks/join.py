@@ -45,12 +45,12 @@ class Sides:
         self.edits, self.left = edits, left
         order = np.random.default_rng(1).permutation(len(left))
         self.right = gl.corrupt(left, edits, seed=1).take(order)
-        exact = schema(alphabet, miner="exact").field
+        exact = schema(alphabet, miner="exact").fields[0]
         base = gl.Base(gl.mine_field(left, exact, gl.Budget(0)).grams)
         self.x, self.y = gl.embed(left, base), gl.embed(self.right, base)
         self.limits = np.zeros(len(left), np.int64)
         if edits:
-            self.limits = gl.POLICIES[policy](Case(left, base, schema(alphabet).field, edits))
+            self.limits = gl.POLICIES[policy](Case(left, base, schema(alphabet).fields[0], edits))
         if policy == "calibrated":
             self.limits = gl.coarse(self.limits, base.scale)
 
@@ -171,7 +171,7 @@ def growth(count: int) -> list[float]:
     source = np.random.default_rng(count)
     words = source.choice(listed, (count, 2), p=weights / weights.sum())
     alphabet = LETTERS + " "
-    texts = gl.Strings.of((f"{a} {b}"[:32] for a, b in words), schema(alphabet).field.symbols)
+    texts = gl.Strings.of((f"{a} {b}"[:32] for a, b in words), schema(alphabet).fields[0].symbols)
     sides = Sides(texts, 1, "paper", alphabet)
     sides.join(2000)
     start = perf_counter()
@@ -193,11 +193,10 @@ def pipeline(policy: str) -> float:
 
         def run() -> None:
             one, other = (gl.read_records(file, settings)["name"] for file in files)
-            mined = [
-                gl.mine_field(s, settings.field, gl.Budget(settings.epsilon)) for s in (one, other)
-            ]
-            base = gl.merge(*mined, settings.field.size)
-            limits = gl.POLICIES[policy](Case(one, base, settings.field, 1))
+            (field,) = settings.fields
+            mined = [gl.mine_field(s, field, gl.Budget(settings.epsilon)) for s in (one, other)]
+            base = gl.merge(mined, field.size)
+            limits = gl.POLICIES[policy](Case(one, base, field, 1))
             pairs = gl.match(gl.embed(one, base), limits, gl.embed(other, base))
             ids = [str(i) for i in range(len(one))]
             gl.decide(pairs, ids, ids, "one-to-one")

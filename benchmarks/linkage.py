@@ -28,12 +28,14 @@ def _row(left: gl.Strings, edits: int, seed: int) -> tuple[list[float], list[flo
     right = typed.take(order)
     ids = [str(i) for i in range(len(left))]
     settings = schema(ALPHABET, edits=edits, epsilon=1)
-    mined = [gl.mine_field(s, settings.field, gl.Budget(settings.epsilon)) for s in (left, right)]
-    base = gl.merge(*mined, settings.field.size)
+    (field,) = settings.fields
+    mined = [gl.mine_field(s, field, gl.Budget(settings.epsilon)) for s in (left, right)]
+    base = gl.merge(mined, field.size)
     x, y = gl.embed(left, base), gl.embed(right, base)
     scores = []
     for policy, rule in RULES:
-        limits = thresholds(left, base, settings.model_copy(update={"threshold": policy}))
+        chosen = settings.model_copy(update={"threshold": policy})
+        limits = thresholds(left, base, field, chosen)[:, -1]
         sent = limits if policy == "paper" else gl.coarse(limits, base.scale)
         scores.append(_f1(gl.decide(gl.match(x, sent, y), ids, ids, rule), order))
         if policy == "calibrated":
@@ -57,7 +59,7 @@ def table() -> str:
             for seed in SEEDS:
                 left = names(COUNT, seed, ALPHABET)
                 if data == "cities":
-                    left = gl.Strings.of(gl.cities(), schema(ALPHABET).field.symbols)
+                    left = gl.Strings.of(gl.cities(), schema(ALPHABET).fields[0].symbols)
                 results.append(_row(left, edits, seed))
             scores = [mean(column) for column in zip(*(r[0] for r in results), strict=True)]
             exact, sent = (mean(column) for column in zip(*(r[1] for r in results), strict=True))

@@ -16,11 +16,11 @@ MINERS = ("levelgram", "tree-linear", "tree-exponential", "tree-adaptive", "tree
 
 
 def _base() -> gl.Base:
-    return gl.Base(gl.mine_field(names(), schema(miner="exact").field, gl.Budget(0)).grams)
+    return gl.Base(gl.mine_field(names(), schema(miner="exact").fields[0], gl.Budget(0)).grams)
 
 
 def _mine(miner: str) -> Callable[[], object]:
-    strings, field = names(), schema(miner=miner).field
+    strings, field = names(), schema(miner=miner).fields[0]
     return lambda: gl.mine_field(strings, field, gl.Budget(Fraction(1)))
 
 
@@ -30,7 +30,7 @@ def _embed() -> Callable[[], object]:
 
 
 def _thresholds(policy: str, edits: int) -> Callable[[], object]:
-    case = Case(names(), _base(), schema().field, edits)
+    case = Case(names(), _base(), schema().fields[0], edits)
     return lambda: gl.POLICIES[policy](case)
 
 

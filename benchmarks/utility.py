@@ -15,7 +15,7 @@ def table() -> str:
     """A row for each miner, a column for each size and epsilon."""
     sizes = {"149,910": names(), "5,000": names(5000)}
     truth = {
-        size: set(gl.mine_field(strings, schema(miner="exact").field, gl.Budget(0)).grams)
+        size: set(gl.mine_field(strings, schema(miner="exact").fields[0], gl.Budget(0)).grams)
         for size, strings in sizes.items()
     }
     columns = [(size, epsilon) for size in sizes for epsilon in EPSILONS]
@@ -26,7 +26,7 @@ def table() -> str:
             shares = []
             for _ in range(DRAWS):
                 budget = gl.Budget(Fraction(epsilon))
-                found = gl.mine_field(sizes[size], schema(miner=miner).field, budget)
+                found = gl.mine_field(sizes[size], schema(miner=miner).fields[0], budget)
                 shares.append(len(truth[size] & set(found.grams)) / len(truth[size]))
             row.append(f"{mean(shares):.3f} ± {stdev(shares):.3f}")
         rows.append(row)

@@ -20,9 +20,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gramlink.fields import Field
 from gramlink.mining import mine_field
 from gramlink.privacy import SYSTEM, Budget
-from gramlink.schema import Field
 from gramlink.strings import Strings
 from noise import Seeded, seeded
 from reference.grams import every

@@ -20,43 +20,49 @@ def estimates(**counts):
     return Estimates(tuple(counts), tuple(map(Fraction, counts.values())))
 
 
-@given(one=ESTIMATES, other=ESTIMATES, size=st.integers(1, 20))
-def test_merging_agrees_with_the_definition_and_is_the_same_for_both_owners(one, other, size):
+@given(owners=st.lists(ESTIMATES, min_size=1, max_size=4), size=st.integers(1, 20), data=st.data())
+def test_merging_agrees_with_the_definition_and_is_the_same_for_all_owners(owners, size, data):
     sums = {
         gram: sum(
             count
-            for side in (one, other)
+            for side in owners
             for its, count in zip(side.grams, side.counts, strict=True)
             if its == gram
         )
-        for gram in {*one.grams, *other.grams}
+        for gram in {gram for side in owners for gram in side.grams}
     }
     expected = sorted(sums, key=lambda gram: (-sums[gram], len(gram), gram))[:size]
     if not expected:
         with pytest.raises(InvalidBase, match="at least one gram"):
-            merge(one, other, size)
+            merge(owners, size)
         return
-    assert merge(one, other, size) == merge(other, one, size) == Base(tuple(expected))
+    turned = data.draw(st.permutations(owners))
+    assert merge(owners, size) == merge(iter(turned), size) == Base(tuple(expected))
 
 
 def test_ties_go_to_the_shorter_gram_and_then_by_the_alphabet():
     one, other = estimates(BB=1, B=2, AAA=3), estimates(BB=2, B=1, A=3)
-    assert merge(one, other, 10).grams == ("A", "B", "BB", "AAA")
+    assert merge((one, other), 10).grams == ("A", "B", "BB", "AAA")
 
 
 def test_sums_are_exact():
     # in floats 2**53 + 1/1024 is 2**53
     one = Estimates(("A", "B"), (Fraction(2**53), Fraction(2**53)))
     other = Estimates(("B",), (Fraction(1, 1024),))
-    assert merge(one, other, 1).grams == ("B",)
+    assert merge((one, other), 1).grams == ("B",)
 
 
 def test_a_gram_that_one_owner_did_not_report_counts_0_there():
-    assert merge(estimates(A=5, B=3), estimates(B=3, C=4), 2).grams == ("B", "A")
+    assert merge((estimates(A=5, B=3), estimates(B=3, C=4)), 2).grams == ("B", "A")
+
+
+def test_three_owners_together_outweigh_one():
+    sides = (estimates(A=5, B=2), estimates(B=2, C=4), estimates(B=2, C=1))
+    assert merge(sides, 3).grams == ("B", "A", "C")
 
 
 def test_a_sum_that_is_not_above_0_is_left_out():
-    assert merge(estimates(A=1, B=2), estimates(B=-2), 5).grams == ("A",)
+    assert merge((estimates(A=1, B=2), estimates(B=-2)), 5).grams == ("A",)
 
 
 @pytest.mark.parametrize(

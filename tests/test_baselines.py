@@ -5,7 +5,7 @@ from rapidfuzz.distance import Levenshtein
 
 from gramlink.baselines.edit_distance import within_edits
 from gramlink.datasets import sample, surnames
-from gramlink.schema import ALPHABET, CATCH_ALL
+from gramlink.fields import ALPHABET, CATCH_ALL
 from gramlink.strings import Strings
 from reference.edits import levenshtein
 from strategies import AB, WIDE, lists, texts

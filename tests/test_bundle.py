@@ -8,33 +8,58 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gramlink.base import Base
 from gramlink.bundle import MANIFEST, RECORDS, Bundle
-from gramlink.embedding import Vectors, embed
+from gramlink.embedding import Encoded, Vectors, embed
 from gramlink.errors import InvalidFile
 from gramlink.strings import Strings
 from strategies import AB, bases, lists
 
-LENGTHS = (1, 1, 2, 3)
-SETTINGS = {"decide": "one-to-one", "edits": 1, "fields": {"surname": {"size": 4}}}
+LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}
+EDITS = {"surname": 1, "born": 2, "sex": 0}  # of the surname, those of the schema
+SETTINGS = {
+    "decide": "one-to-one",
+    "accept": 0.5,
+    "review": 0.1,
+    "passes": [{"surname": 1, "born": 0}],
+    "edits": 1,
+    "fields": {
+        "surname": {"size": 4, "edits": None},
+        "born": {"kind": "date", "edits": 2},
+        "sex": {"kind": "category", "edits": 0},
+    },
+}
 
 
-def bundle(rows=6, thresholds=True):
-    source = np.random.default_rng(rows)
-    missing = np.arange(rows) % 3 == 1
-    counts = source.integers(0, 5, (rows, len(LENGTHS))).astype(np.uint8)
+def settings_of(*names):
+    """The settings of a bundle of some of the fields."""
+    told = {"fields": {name: SETTINGS["fields"][name] for name in names}, "passes": []}
+    return {**SETTINGS, **told} if names != tuple(LENGTHS) else SETTINGS
+
+
+def encoded(name, rows, source, thresholds):
+    lengths, edits = LENGTHS[name], EDITS[name]
+    missing = np.arange(rows) % 3 == len(name) % 3
+    counts = source.integers(0, 5, (rows, len(lengths))).astype(np.uint8)
     counts[missing] = 0
+    steps = source.integers(0, 9, (rows, edits)) * 36
+    limits = np.cumsum(np.hstack([np.zeros((rows, 1), np.int64), steps]), axis=1)
+    return Encoded(Vectors(counts, lengths, missing), limits if thresholds else None)
+
+
+def bundle(rows=6, thresholds=True, names=tuple(LENGTHS), unique=True):
+    source = np.random.default_rng(rows)
     ids = tuple(f"{n:032x}" for n in source.permutation(rows) + 10**9)
-    limits = source.integers(0, 9, rows) * 36 if thresholds else None
-    vectors = Vectors(counts, LENGTHS, missing)
-    return Bundle("hospital", SETTINGS, "c0ffee" * 10, ids, vectors, limits)
+    fields = {name: encoded(name, rows, source, thresholds) for name in names}
+    return Bundle("hospital", settings_of(*names), "c0ffee" * 10, ids, fields, unique)
 
 
-def packed(rows=None, parts=(MANIFEST, RECORDS), digests=None, compression=0, **manifest):
+def packed(table=None, /, members=(MANIFEST, RECORDS), digests=None, compression=0, **manifest):
     """A bundle as somebody might make it by hand, with a digest that is right if not given."""
     records = io.BytesIO()
-    (bundle().rows() if rows is None else rows).write_parquet(records)
+    (bundle().rows() if table is None else table).write_parquet(records)
     data = records.getvalue()
     digests = {RECORDS: hashlib.sha256(data).hexdigest()} if digests is None else digests
     content = {"gramlink": "bundle", "version": 1, **bundle().manifest, "parts": digests}
@@ -42,46 +67,76 @@ def packed(rows=None, parts=(MANIFEST, RECORDS), digests=None, compression=0, **
     files = {MANIFEST: json.dumps(content).encode(), RECORDS: data}
     archived = io.BytesIO()
     with zipfile.ZipFile(archived, "w", compression) as archive:
-        for part in parts:
+        for part in members:
             archive.writestr(part, files[part])
     return archived.getvalue()
 
 
 def contents(one):
     """All that a bundle holds, by id."""
-    limits = [None] * len(one.ids) if one.thresholds is None else one.thresholds.tolist()
-    rows = zip(one.vectors.counts.tolist(), one.vectors.missing.tolist(), limits, strict=True)
+    fields = {}
+    for name, (vectors, limits) in {
+        name: (field.vectors, field.thresholds) for name, field in one.fields.items()
+    }.items():
+        limits = [None] * len(one.ids) if limits is None else limits.tolist()
+        rows = zip(vectors.counts.tolist(), vectors.missing.tolist(), limits, strict=True)
+        fields[name] = (vectors.lengths, dict(zip(one.ids, rows, strict=True)))
     return {
-        "rows": dict(zip(one.ids, rows, strict=True)),
-        "rest": (one.owner, one.settings, one.projection, one.vectors.lengths),
+        "fields": list(fields.items()),  # in their order
+        "rest": (one.owner, one.settings, one.projection, one.unique, one.has_thresholds),
     }
 
 
 @pytest.mark.parametrize("thresholds", [True, False])
 @pytest.mark.parametrize("rows", [0, 1, 6, 50])
-def test_a_bundle_comes_back_as_it_was_sent(rows, thresholds):
-    sent = bundle(rows, thresholds)
+@pytest.mark.parametrize("names", [("surname",), ("sex", "surname"), tuple(LENGTHS)], ids=len)
+def test_a_bundle_comes_back_as_it_was_sent(rows, thresholds, names):
+    sent = bundle(rows, thresholds, names)
     got = Bundle.from_bytes(sent.to_bytes(), "x.bundle")
     assert contents(got) == contents(sent)
-    assert got.vectors.counts.dtype == np.uint8
-    assert got.vectors.counts.shape == (rows, len(LENGTHS))
-    assert (got.thresholds is None) == (not thresholds)
-    if thresholds:
-        assert got.thresholds.dtype == np.int64
+    assert got.has_thresholds == thresholds
+    for name in names:
+        field = got.fields[name]
+        assert field.vectors.counts.dtype == np.uint8
+        assert field.vectors.counts.shape == (rows, len(LENGTHS[name]))
+        assert (field.thresholds is None) == (not thresholds)
+        if thresholds:
+            assert field.thresholds.dtype == np.int64
+            assert field.thresholds.shape == (rows, EDITS[name] + 1)
     assert got.to_bytes() == sent.to_bytes()
 
 
+@pytest.mark.parametrize("unique", [True, False])
+def test_an_owner_says_whether_somebody_may_be_in_it_twice(unique):
+    sent = bundle(unique=unique)
+    assert sent.manifest["unique"] is unique
+    assert Bundle.from_bytes(sent.to_bytes(), "x.bundle").unique is unique
+
+
 @settings(deadline=None, max_examples=30)
-@given(texts=lists(AB), grams=bases(AB))
-def test_any_vectors_come_back(texts, grams):
-    vectors = embed(Strings.of(texts, AB), Base(grams))
+@given(texts=lists(AB), grams=bases(AB), others=bases(AB))
+def test_any_vectors_come_back(texts, grams, others):
+    strings = Strings.of(texts, AB)
     ids = tuple(f"{n:03d}" for n in range(len(texts)))
-    packed = Bundle("a", {"decide": "all"}, "p", ids, vectors).to_bytes()
+    fields = {name: Encoded(embed(strings, Base(g))) for name, g in (("a", grams), ("b", others))}
+    about = {**SETTINGS, "passes": [], "fields": {name: {"edits": 0} for name in fields}}
+    packed = Bundle("a", about, "p", ids, fields).to_bytes()
     got = Bundle.from_bytes(packed, "x.bundle")
     assert got.ids == ids
-    assert np.array_equal(got.vectors.counts, vectors.counts)
-    assert np.array_equal(got.vectors.missing, vectors.missing)
-    assert got.vectors.lengths == vectors.lengths
+    for name, sent in fields.items():
+        vectors = got.fields[name].vectors
+        assert np.array_equal(vectors.counts, sent.vectors.counts)
+        assert np.array_equal(vectors.missing, sent.vectors.missing)
+        assert vectors.lengths == sent.vectors.lengths
+
+
+@pytest.mark.parametrize("name", ["id", "a.counts", "a.thresholds", "Straße 🏠", "x" * 100])
+def test_a_field_may_have_any_name(name):
+    field = encoded("born", 4, np.random.default_rng(1), thresholds=True)
+    told = {name: {"edits": None}, "a": {"edits": 2}}
+    about = {**SETTINGS, "passes": [], "edits": 2, "fields": told}
+    sent = Bundle("a", about, "p", tuple("1234"), {name: field, "a": field})
+    assert contents(Bundle.from_bytes(sent.to_bytes(), "x.bundle")) == contents(sent)
 
 
 def test_rows_are_ordered_by_pseudonym_and_missing_values_are_null():
@@ -89,16 +144,35 @@ def test_rows_are_ordered_by_pseudonym_and_missing_values_are_null():
     rows = sent.rows()
     assert rows["id"].to_list() == sorted(sent.ids) != list(sent.ids)
     assert Bundle.from_bytes(sent.to_bytes(), "x").ids == tuple(sorted(sent.ids))
-    missing = {one for one, gone in zip(sent.ids, sent.vectors.missing, strict=True) if gone}
-    assert set(rows.filter(pl.col("counts").is_null())["id"]) == missing
+    for name, field in sent.fields.items():
+        missing = {one for one, gone in zip(sent.ids, field.vectors.missing, strict=True) if gone}
+        assert set(rows.filter(pl.col(f"{name}.counts").is_null())["id"]) == missing
+
+
+def test_each_field_has_a_column_of_counts_and_the_left_owners_one_of_thresholds():
+    counts = [f"{name}.counts" for name in LENGTHS]
+    assert bundle(thresholds=False).rows().columns == ["id", *counts]
+    limits = [f"{name}.thresholds" for name in LENGTHS]
+    both = [column for pair in zip(counts, limits, strict=True) for column in pair]
+    rows = bundle().rows()
+    assert rows.columns == ["id", *both]
+    for name, lengths in LENGTHS.items():
+        assert rows[f"{name}.counts"].dtype == pl.Array(pl.UInt8, len(lengths))
+        assert rows[f"{name}.thresholds"].dtype == pl.Array(pl.Int64, EDITS[name] + 1)
 
 
 def test_the_order_of_the_records_leaves_no_trace():
     one = bundle(20)
     order = np.random.default_rng(1).permutation(20)
-    vectors = Vectors(one.vectors.counts[order], LENGTHS, one.vectors.missing[order])
+    fields = {
+        name: Encoded(
+            Vectors(field.vectors.counts[order], LENGTHS[name], field.vectors.missing[order]),
+            field.thresholds[order],
+        )
+        for name, field in one.fields.items()
+    }
     ids = tuple(one.ids[row] for row in order)
-    other = Bundle(one.owner, SETTINGS, one.projection, ids, vectors, one.thresholds[order])
+    other = Bundle(one.owner, SETTINGS, one.projection, ids, fields)
     assert other.to_bytes() == one.to_bytes()
 
 
@@ -115,7 +189,8 @@ def test_a_person_can_read_the_manifest():
         "owner": "hospital",
         "projection": "c0ffee" * 10,
         "rows": 6,
-        "gram lengths": list(LENGTHS),
+        "unique": True,
+        "gram lengths": {name: list(lengths) for name, lengths in LENGTHS.items()},
         "settings": SETTINGS,
     }
 
@@ -151,65 +226,242 @@ def test_a_part_that_would_grow_when_read_is_refused():
         Bundle.from_bytes(packed(compression=zipfile.ZIP_DEFLATED), "x.bundle")
 
 
-def array(values, width=4, kind=pl.UInt8):
-    return pl.Series("counts", values, dtype=pl.Array(kind, width))
+def array(values, width=4, kind=pl.UInt8, name="surname.counts"):
+    return pl.Series(name, values, dtype=pl.Array(kind, width))
+
+
+def limits(values, width=2, kind=pl.Int64):
+    """The thresholds of the surname, for each of the six rows."""
+    return ROWS.with_columns(array(values, width, kind, "surname.thresholds"))
+
+
+def lengths(**changed):
+    """The gram lengths of a manifest; None leaves a field out."""
+    told = {name: list(numbers) for name, numbers in LENGTHS.items()} | changed
+    return {"gram lengths": {name: one for name, one in told.items() if one != "(none)"}}
+
+
+def fields(**changed):
+    """The settings of a manifest, with the settings of some fields changed."""
+    return {"settings": {**SETTINGS, "fields": {**SETTINGS["fields"], **changed}}}
 
 
 ROWS = bundle().rows()
+RIGHT = bundle(thresholds=False).rows()
+ZERO = [[0, 36]] * 6
 HOSTILE = {
-    "nothing": b"",
-    "not a zip": b"id,counts\n1,2\n",
-    "only a manifest": packed(parts=[MANIFEST]),
-    "only records": packed(parts=[RECORDS]),
-    "an empty zip": packed(parts=[]),
-    "another digest": packed(digests={RECORDS: "0" * 64}),
-    "another kind": packed(gramlink="projection"),
-    "no digests": packed(digests={}),
-    "no encoding": packed(encoding="(none)"),
-    "another encoding": packed(encoding="clk"),
-    "another version": packed(version=2),
-    "no owner": packed(owner="(none)"),
-    "no projection": packed(projection="(none)"),
-    "no settings": packed(settings="(none)"),
-    "settings that are a list": packed(settings=[]),
-    "settings that are nothing": packed(settings=None),
-    "settings that do not say how to decide": packed(settings={}),
-    "no lengths": packed(**{"gram lengths": []}),
-    "lengths of 0": packed(**{"gram lengths": [0, 1, 2, 3]}),
-    "lengths of 99": packed(**{"gram lengths": [1, 1, 2, 99]}),
-    "lengths that are negative": packed(**{"gram lengths": [-1, 1, 2, 3]}),
-    "lengths that are text": packed(**{"gram lengths": ["a", 1, 2, 3]}),
-    "lengths without end": packed(**{"gram lengths": [float("inf"), 1, 2, 3]}),
-    "lengths that are one number": packed(**{"gram lengths": 4}),
-    "too few lengths": packed(**{"gram lengths": [1, 1, 2]}),
-    "negative thresholds": packed(ROWS.with_columns(threshold=pl.lit(-1, pl.Int64))),
-    "null thresholds": packed(ROWS.with_columns(threshold=pl.lit(None, pl.Int64))),
-    "one null threshold": packed(
-        ROWS.with_columns(threshold=pl.Series([1, 2, None, 4, 5, 6], dtype=pl.Int64))
+    "nothing": (b"", "not a zip"),
+    "not a zip": (b"id,counts\n1,2\n", "not a zip"),
+    "only a manifest": (packed(members=[MANIFEST]), RECORDS),
+    "only records": (packed(members=[RECORDS]), MANIFEST),
+    "an empty zip": (packed(members=[]), MANIFEST),
+    "another digest": (packed(digests={RECORDS: "0" * 64}), "its records were changed"),
+    "another kind": (packed(gramlink="projection"), "not a bundle file but a projection file"),
+    "no digests": (packed(digests={}), RECORDS),
+    "no encoding": (packed(encoding="(none)"), "encoding"),
+    "another encoding": (packed(encoding="clk"), "its encoding is 'clk', not 'vectors'"),
+    "another version": (packed(version=2), "version"),
+    "no owner": (packed(owner="(none)"), "owner"),
+    "no projection": (packed(projection="(none)"), "projection"),
+    "no number of rows": (packed(rows="(none)"), "rows"),
+    "no settings": (packed(settings="(none)"), "settings"),
+    "settings that are a list": (packed(settings=[]), "settings"),
+    "settings that are nothing": (packed(settings=None), "settings"),
+    "settings without fields": (packed(settings={"decide": "all"}), "fields"),
+    "settings whose fields are a list": (packed(settings={**SETTINGS, "fields": ["surname"]}), ""),
+    "settings that do not say how to decide": (
+        packed(settings={k: v for k, v in SETTINGS.items() if k != "decide"}),
+        "its settings do not say how to decide",
     ),
-    "fractional thresholds": packed(ROWS.with_columns(threshold=pl.lit(1.5))),
-    "thresholds that are text": packed(ROWS.with_columns(threshold=pl.lit("1"))),
-    "thresholds that are true": packed(ROWS.with_columns(threshold=pl.lit(True))),
-    "thresholds that are lists": packed(ROWS.with_columns(threshold=pl.lit([1]))),
-    "wider counts": packed(ROWS.with_columns(array([[1] * 5] * 6, 5))),
-    "counts of another type": packed(ROWS.with_columns(array([[1] * 4] * 6, kind=pl.Int32))),
-    "counts of no fixed width": packed(ROWS.with_columns(counts=pl.lit([1, 1, 1, 1]))),
-    "counts that are half null": packed(ROWS.with_columns(array([[1, None, 2, 3]] * 6))),
-    "no counts": packed(ROWS.drop("counts")),
-    "no ids": packed(ROWS.drop("id")),
-    "null ids": packed(ROWS.with_columns(id=pl.lit(None, pl.String))),
-    "the same id twice": packed(ROWS.with_columns(id=pl.lit("x"))),
-    "ids that are numbers": packed(ROWS.with_columns(id=pl.int_range(6))),
-    "another column": packed(ROWS.with_columns(surname=pl.lit("MILLER"))),
-    "fewer rows than it says": packed(ROWS.head(5)),
-    "more rows than it says": packed(pl.concat([ROWS, ROWS.with_columns(id="x" + pl.col("id"))])),
+    "settings that decide by dice": (
+        packed(settings={**SETTINGS, "decide": "dice"}),
+        "its settings do not say how to decide",
+    ),
+    "settings that decide by a list": (packed(settings={**SETTINGS, "decide": []}), ""),
+    "settings of more fields": (packed(**fields(city={"edits": 1})), "not those of its settings"),
+    "settings of fewer fields": (
+        packed(settings=settings_of("surname", "sex")),
+        "its fields are not those of its settings",
+    ),
+    "settings of no fields": (
+        packed(settings=settings_of(), **{"gram lengths": {}}),
+        "its fields are not those of its settings",
+    ),
+    "settings of 51 fields": (
+        packed(
+            settings={**SETTINGS, "fields": {f"f{n}": {"edits": 0} for n in range(51)}},
+            **{"gram lengths": {f"f{n}": [1] for n in range(51)}},
+        ),
+        "its fields are not those of its settings",
+    ),
+    "a field without edits": (packed(**fields(born={})), "edits"),
+    "a field that is no table": (packed(**fields(born=[])), ""),
+    "edits that are text": (packed(**fields(born={"edits": "2"})), ""),
+    "edits that are a fraction": (packed(**fields(born={"edits": 1.5})), ""),
+    "edits below 0": (packed(**fields(born={"edits": -3})), ""),
+    "more edits than thresholds": (packed(**fields(born={"edits": 3})), "its columns are not"),
+    "edits without end": (packed(**fields(born={"edits": 10**12})), ""),
+    "edits of all fields that are text": (packed(settings={**SETTINGS, "edits": "1"}), ""),
+    "edits of all fields that are not there": (
+        packed(settings={k: v for k, v in SETTINGS.items() if k != "edits"}),
+        "edits",
+    ),
+    "nothing on whether records are unique": (packed(unique="(none)"), "unique"),
+    "records that are perhaps unique": (
+        packed(unique="perhaps"),
+        "it does not say whether its records are unique",
+    ),
+    "records that are 1 unique": (packed(unique=1), "whether its records are unique"),
+    "no table of lengths": (packed(**{"gram lengths": list(LENGTHS["surname"])}), ""),
+    "lengths that are one number": (packed(**{"gram lengths": 4}), ""),
+    "lengths of fewer fields": (packed(**lengths(sex="(none)")), "not those of its settings"),
+    "lengths of another field": (
+        packed(**lengths(sex="(none)", city=[1, 1])),
+        "its fields are not those of its settings",
+    ),
+    "no lengths": (packed(**lengths(surname=[])), "numbers from 1 to 6"),
+    "lengths of 0": (packed(**lengths(surname=[0, 1, 2, 3])), "numbers from 1 to 6"),
+    "lengths of 99": (packed(**lengths(surname=[1, 1, 2, 99])), "numbers from 1 to 6"),
+    "lengths that are negative": (packed(**lengths(surname=[-1, 1, 2, 3])), "from 1 to 6"),
+    "lengths that are text": (packed(**lengths(surname=["a", 1, 2, 3])), "numbers from 1 to 6"),
+    "lengths without end": (packed(**lengths(surname=[float("inf"), 1, 2, 3])), "from 1 to 6"),
+    "lengths that are fractions": (packed(**lengths(surname=[1.0, 1, 2, 3])), "from 1 to 6"),
+    "lengths of a field that are one number": (packed(**lengths(surname=4)), ""),
+    "lengths of a field that are nothing": (packed(**lengths(surname=None)), ""),
+    "1,001 lengths": (packed(**lengths(surname=[1] * 1001)), "up to 1,000 numbers"),
+    "too few lengths": (packed(**lengths(surname=[1, 1, 2])), "its columns are not"),
+    "too few lengths of the last field": (packed(**lengths(sex=[1])), "its columns are not"),
+    "negative thresholds": (packed(limits([[0, -36]] * 6)), "or falls"),
+    "a threshold that falls": (
+        packed(
+            ROWS.with_columns(
+                array([[0, 36, 72]] * 5 + [[0, 72, 36]], 3, pl.Int64, "born.thresholds")
+            )
+        ),
+        "a threshold is not 0 for no edits, or falls",
+    ),
+    "thresholds for no edits": (packed(limits([[0, 36]] * 5 + [[1, 36]])), "not 0 for no edits"),
+    "null thresholds": (packed(limits([None] * 6)), "a threshold is missing"),
+    "one null threshold": (packed(limits([*ZERO[:5], None])), "a threshold is missing"),
+    "half a null threshold": (packed(limits([*ZERO[:5], [0, None]])), "a threshold is missing"),
+    "fractional thresholds": (packed(limits([[0, 1.5]] * 6, kind=pl.Float64)), "its columns"),
+    "thresholds of 32 bits": (packed(limits(ZERO, kind=pl.Int32)), "its columns are not"),
+    "thresholds that are text": (
+        packed(ROWS.with_columns(pl.lit("1").alias("surname.thresholds"))),
+        "its columns are not",
+    ),
+    "thresholds that are true": (
+        packed(ROWS.with_columns(pl.lit(value=True).alias("surname.thresholds"))),
+        "its columns are not",
+    ),
+    "thresholds that are lists": (
+        packed(ROWS.with_columns(pl.lit([0, 1]).alias("surname.thresholds"))),
+        "its columns are not",
+    ),
+    "one threshold a record": (
+        packed(ROWS.with_columns(pl.lit(36, pl.Int64).alias("surname.thresholds"))),
+        "its columns are not",
+    ),
+    "thresholds for fewer edits": (packed(limits([[0]] * 6, 1)), "its columns are not"),
+    "thresholds for more edits": (packed(limits([[0, 1, 2]] * 6, 3)), "its columns are not"),
+    "thresholds of some fields": (packed(ROWS.drop("sex.thresholds")), "its columns are not"),
+    "thresholds of no field": (
+        packed(RIGHT.with_columns(pl.lit(0, pl.Int64).alias("city.thresholds"))),
+        "its columns are not",
+    ),
+    "wider counts": (packed(ROWS.with_columns(array([[1] * 5] * 6, 5))), "its columns are not"),
+    "counts of another type": (
+        packed(ROWS.with_columns(array([[1] * 4] * 6, kind=pl.Int32))),
+        "its columns are not",
+    ),
+    "counts of no fixed width": (
+        packed(ROWS.with_columns(pl.lit([1, 1, 1, 1]).alias("surname.counts"))),
+        "its columns are not",
+    ),
+    "counts that are half null": (
+        packed(ROWS.with_columns(array([[1, None, 2, 3]] * 6))),
+        "a count is missing within a row",
+    ),
+    "a count that is null": (
+        packed(ROWS.with_columns(array([[1, 1]] * 5 + [[None, 1]], 2, name="sex.counts"))),
+        "a count is missing within a row",
+    ),
+    "no counts": (packed(ROWS.drop("surname.counts")), "its columns are not"),
+    "no counts of the last field": (packed(RIGHT.drop("sex.counts")), "its columns are not"),
+    "no ids": (packed(ROWS.drop("id")), "id"),
+    "null ids": (packed(ROWS.with_columns(id=pl.lit(None, pl.String))), "its ids are not one"),
+    "the same id twice": (packed(ROWS.with_columns(id=pl.lit("x"))), "its ids are not one"),
+    "ids that are numbers": (packed(ROWS.with_columns(id=pl.int_range(6))), "its columns are not"),
+    "another column": (packed(ROWS.with_columns(surname=pl.lit("MILLER"))), "its columns are not"),
+    "fewer rows than it says": (packed(ROWS.head(5)), "its ids are not one for each row"),
+    "more rows than it says": (
+        packed(pl.concat([ROWS, ROWS.with_columns(id="x" + pl.col("id"))])),
+        "its ids are not one for each row",
+    ),
 }
 
 
-@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_bundle_is_refused(data):
+# what the linkage unit decides by, when there are several fields
+UNDECIDED = {
+    "no accept": {"accept": "(none)"},
+    "accept that is text": {"accept": "0.5"},
+    "accept that is nothing": {"accept": None},
+    "no review": {"review": "(none)"},
+    "review that is a list": {"review": []},
+    "no passes": {"passes": "(none)"},
+    "passes that are one number": {"passes": 1},
+    "passes that are numbers": {"passes": [1]},
+    "a pass of no field": {"passes": [{}]},
+    "a pass of another field": {"passes": [{"city": 0}]},
+    "a pass of too many edits": {"passes": [{"born": 3}]},
+    "a pass of edits below 0": {"passes": [{"born": -1}]},
+    "a pass of edits that are text": {"passes": [{"born": "1"}]},
+}
+
+
+@pytest.mark.parametrize("changes", UNDECIDED.values(), ids=UNDECIDED)
+def test_a_bundle_that_could_not_be_decided_on_is_refused(changes):
+    told = {key: value for key, value in {**SETTINGS, **changes}.items() if value != "(none)"}
     with pytest.raises(InvalidFile, match=r"^x\.bundle"):
+        Bundle.from_bytes(packed(settings=told), "x.bundle")
+
+
+@pytest.mark.parametrize(("data", "why"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_bundle_is_refused(data, why):
+    with pytest.raises(InvalidFile, match=r"^x\.bundle") as caught:
         Bundle.from_bytes(data, "x.bundle")
+    assert why in str(caught.value)
+    assert caught.value.hint
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text("a1.", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*LENGTHS, "edits", "fields", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+PATHS = [
+    ("rows",), ("unique",), ("gram lengths",), ("gram lengths", "born"), ("settings",),
+    ("settings", "fields"), ("settings", "fields", "born"), ("settings", "edits"),
+    ("settings", "decide"), ("settings", "fields", "born", "edits"), ("parts",), ("owner",),
+]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=300)
+@given(path=st.sampled_from(PATHS), value=JSON)
+def test_whatever_stands_in_a_manifest_no_other_error_comes_of_it(path, value):
+    content = {"settings": json.loads(json.dumps(SETTINGS)), **lengths()}
+    content |= {"rows": 6, "unique": True, "owner": "a", "parts": None}
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    if path != ("parts",):
+        del content["parts"]
+    with suppress(InvalidFile):
+        Bundle.from_bytes(packed(**content), "x.bundle")
 
 
 def test_records_that_are_not_parquet_are_refused():

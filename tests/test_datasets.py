@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gramlink.datasets import cities, corrupt, sample, surnames
 from gramlink.errors import InvalidParameter
-from gramlink.schema import ALPHABET, CATCH_ALL
+from gramlink.fields import ALPHABET, CATCH_ALL
 from gramlink.strings import Strings
 from gramlink.typos import MODELS
 from reference.edits import Random, levenshtein, random_edit, scramble, uniform

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from gramlink.fields import CATCH_ALL, Field
 from gramlink.mining import mine_field
 from gramlink.mining.fpm import absent
 from gramlink.privacy import Budget
-from gramlink.schema import CATCH_ALL, Field
 from gramlink.strings import Strings
 from noise import Seeded, seeded, silent
 from reference import mining as definition

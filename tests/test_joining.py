@@ -9,10 +9,10 @@ from gramlink import joining
 from gramlink.base import Base
 from gramlink.datasets import corrupt, sample, surnames
 from gramlink.embedding import Vectors, embed
+from gramlink.fields import ALPHABET
 from gramlink.kernels.index import MOST_STEPS
 from gramlink.kernels.join import EQUAL, SCAN
 from gramlink.matching import match
-from gramlink.schema import ALPHABET
 from gramlink.strings import Strings
 from strategies import frequent_grams
 

@@ -3,11 +3,14 @@ import pytest
 
 from gramlink.baselines.edit_distance import within_edits
 from gramlink.datasets import corrupt, sample, surnames
-from gramlink.errors import InvalidRecords, InvalidSchema
+from gramlink.datasets.persons import persons
+from gramlink.errors import InvalidParameter, InvalidRecords, InvalidSchema
 from gramlink.evaluation import score
-from gramlink.linking import link
+from gramlink.fields import ALPHABET, CATCH_ALL, Field
+from gramlink.linking import deduplicate, link
 from gramlink.links import decide
-from gramlink.schema import ALPHABET, CATCH_ALL, Field, Schema
+from gramlink.records import read_records
+from gramlink.schema import Schema
 from gramlink.strings import Strings
 from strategies import frequent_grams
 
@@ -53,6 +56,13 @@ def test_ids_keep_their_leading_zeros_and_each_is_linked_once(links):
     assert len(set(links.left)) == len(set(links.right)) == len(links)
 
 
+def test_links_come_with_their_distances(links):
+    assert links.details.columns == ["distance"]
+    assert links.details.height == len(links)
+    assert links.details["distance"].min() == 0
+    assert links.to_polars().columns == ["id_left", "id_right", "distance"]
+
+
 def test_files_link_as_frames_do(tmp_path, links):
     LEFT.write_csv(tmp_path / "left.csv")
     RIGHT.write_parquet(tmp_path / "right.parquet")
@@ -76,7 +86,7 @@ def test_the_order_of_the_rows_does_not_matter(links):
 def test_without_edits_only_equal_vectors_are_linked():
     schema = SCHEMA.model_copy(update={"edits": 0, "decide": "all"})
     links = link(LEFT, LEFT.with_columns(id="x" + pl.col("id")), schema)
-    assert set(links.squared) == {0}
+    assert set(links.details["distance"]) == {0}
     assert {(one, "x" + one) for one in LEFT["id"]} <= pairs(links)
 
 
@@ -90,3 +100,163 @@ def test_a_schema_or_a_column_that_is_not_there_is_refused(tmp_path):
         link(LEFT, RIGHT, tmp_path / "linkage.toml")
     with pytest.raises(InvalidRecords, match="surname"):
         link(LEFT.drop("surname"), RIGHT, SCHEMA)
+
+
+# several fields
+
+PEOPLE = persons(400, overlap=0.5, seed=5)
+PERSON = Schema(
+    fields=(
+        Field(name="given", column="given_name", miner="public", grams=GRAMS),
+        Field(name="surname", miner="public", grams=GRAMS),
+        Field(name="born", column="date_of_birth", kind="date"),
+        Field(name="sex", kind="category"),
+        Field(name="postcode", kind="digits"),
+    )
+)
+SAME = set(PEOPLE.truth.rows())
+
+
+@pytest.fixture(scope="module")
+def person_links():
+    return link(PEOPLE.left, PEOPLE.right, PERSON)
+
+
+def test_persons_are_linked_better_by_several_fields_than_by_one(person_links):
+    together = score(pairs(person_links), SAME)
+    assert together.f1 > 0.95
+    one = Schema(fields=(PERSON["surname"],))
+    assert score(pairs(link(PEOPLE.left, PEOPLE.right, one)), SAME).f1 < together.f1 - 0.2
+
+
+def test_links_of_several_fields_come_with_weights_and_levels(person_links):
+    details = person_links.details
+    assert details.columns == ["match_weight", "match_probability"] + [
+        f"level_{field.name}" for field in PERSON.fields
+    ]
+    assert details.height == len(person_links)
+    assert details["match_probability"].is_between(PERSON.accept, 1).all()
+    assert details["level_born"][details["match_weight"].arg_max()] == "equal"
+
+
+def test_the_order_of_the_rows_hardly_matters_to_several_fields(person_links):
+    turned = link(PEOPLE.left.reverse(), PEOPLE.right.sort("surname", "id"), PERSON)
+    # the model is fitted to pairs at random, which are others then
+    assert len(pairs(turned) ^ pairs(person_links)) <= 0.05 * len(person_links)
+
+
+def test_the_format_of_dates_is_recognised_in_each_file_on_its_own(person_links):
+    day = pl.col("date_of_birth").str.to_date()
+    right = PEOPLE.right.with_columns(date_of_birth=day.dt.strftime("%d.%m.%Y"))
+    assert pairs(link(PEOPLE.left, right, PERSON)) == pairs(person_links)
+
+
+def test_a_stricter_schema_accepts_fewer_links(person_links):
+    strict = PERSON.model_copy(update={"accept": 0.999})
+    found = link(PEOPLE.left, PEOPLE.right, strict)
+    assert pairs(found) <= pairs(person_links)
+    assert len(found) < len(person_links)
+
+
+# duplicates within one file
+
+
+def twice(count=150):
+    """A file in which some persons stand a second time, with errors."""
+    people = persons(count, overlap=1, seed=6)
+    some = people.truth.head(count // 3)
+    again = people.right.filter(pl.col("id").is_in(some["id_right"].implode()))
+    return pl.concat([people.left, again]), set(some.rows())
+
+
+def test_duplicates_are_found_and_nothing_is_spent():
+    frame, truth = twice()
+    mined = PERSON.model_copy(
+        update={"fields": tuple(Field(name=f.name, column=f.column, kind=f.kind)
+                                for f in PERSON.fields)}
+    )  # fmt: skip
+    found = deduplicate(read_records(frame, mined), mined)
+    unordered = {tuple(sorted(pair)) for pair in pairs(found.links)}
+    scores = score(unordered, truth)
+    assert scores.f1 > 0.9
+    assert len(unordered) == len(found.links)  # each pair once, in one order
+    assert found.model is not None
+    assert found.precision > 0.8
+
+
+@pytest.mark.parametrize("duplicates", [0, 5])
+def test_members_of_a_household_are_no_duplicates(duplicates):
+    people = persons(1000, overlap=1, seed=4)
+    some = people.truth.head(duplicates)
+    again = people.right.filter(pl.col("id").is_in(some["id_right"].implode()))
+    frame = pl.concat([people.left, again])
+    found = deduplicate(read_records(frame, PERSON), PERSON).links
+    assert len(found) <= 2 * duplicates + 5
+
+
+def test_no_record_is_a_duplicate_of_itself():
+    frame, _ = twice()
+    found = deduplicate(read_records(frame, PERSON), PERSON)
+    both = [*pairs(found.links), *pairs(found.possible)]
+    assert all(one != other for one, other in both)
+
+
+def test_duplicates_are_not_looked_for_in_one_field():
+    with pytest.raises(InvalidParameter, match="records of several fields") as caught:
+        deduplicate(read_records(LEFT, SCHEMA), SCHEMA)
+    assert "date of birth" in caught.value.hint
+
+
+# small and odd files
+
+MILLER, ANDERS = ("Miller", "1980-01-31", "M"), ("Anders", "1981-02-28", "F")
+NOBODY, UNBORN = (None, None, None), ("Miller", None, "M")
+ODD = {
+    "the same person in both": ([MILLER], [MILLER]),
+    "two different persons": ([MILLER], [ANDERS]),
+    "nothing known": ([NOBODY], [NOBODY]),
+    "nothing known in one": ([MILLER], [NOBODY]),
+    "two persons in both": ([MILLER, ANDERS], [ANDERS, MILLER]),
+    "everybody is the same": ([MILLER] * 50, [MILLER] * 50),
+    "a field that is missing everywhere": ([UNBORN] * 5, [(*ANDERS[:1], None, "F")] * 5),
+    "some of everything": ([MILLER, ANDERS, NOBODY], [MILLER, ANDERS, NOBODY]),
+}
+TINY = Schema(
+    fields=(
+        Field(name="surname", miner="public", grams=GRAMS),
+        Field(name="born", kind="date"),
+        Field(name="sex", kind="category"),
+    )
+)
+
+
+def tiny(people, letter):
+    ids = [f"{letter}{n}" for n in range(len(people))]
+    columns = zip(*people, strict=True)
+    names = ("surname", "born", "sex")
+    cells = {n: pl.Series(c, dtype=pl.String) for n, c in zip(names, columns, strict=True)}
+    return pl.DataFrame({"id": ids, **cells})
+
+
+@pytest.mark.parametrize("people", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("passes", [(), ({"surname": 1},)], ids=["chosen", "stated"])
+@pytest.mark.parametrize("rule", ["one-to-one", "all"])
+def test_small_and_odd_files_are_linked_without_ado(people, passes, rule):
+    schema = TINY.model_copy(update={"passes": passes, "decide": rule})
+    left, right = (tiny(side, letter) for side, letter in zip(people, "ab", strict=True))
+    found = link(left, right, schema)
+    assert set(found.left) <= set(left["id"])
+    assert set(found.right) <= set(right["id"])
+    assert found.details["match_probability"].is_between(0.5, 1).all()
+    assert found.details["match_weight"].is_finite().all()
+
+
+@pytest.mark.parametrize("people", [left for left, _ in ODD.values()], ids=ODD)
+@pytest.mark.parametrize("passes", [(), ({"surname": 1},)], ids=["chosen", "stated"])
+def test_duplicates_are_looked_for_in_small_and_odd_files_without_ado(people, passes):
+    schema = TINY.model_copy(update={"passes": passes})
+    frame = tiny(people, "a")
+    found = deduplicate(read_records(frame, schema), schema)
+    assert all(one != other for one, other in pairs(found.links))
+    if len(people) == 1:
+        assert len(found.links) == len(found.possible) == 0

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.errors import InvalidParameter
-from gramlink.links import RULES, Links, decide
+from gramlink.links import RULES, Links, decide, kept
 from gramlink.matching import Pairs
 from reference import matching as definition
 
@@ -29,16 +29,33 @@ def as_pairs(listed):
 
 def linked(listed, rule, left=LEFT, right=RIGHT):
     links = decide(as_pairs(listed), left, right, rule)
-    return list(zip(links.left, links.right, links.squared, strict=True))
+    assert links.details.columns == ["distance"]
+    # the square of the root of a small whole number is nearly that number
+    squared = (links.details["distance"] ** 2).round(6).cast(pl.Int64)
+    return list(zip(links.left, links.right, squared, strict=True))
 
 
 @pytest.mark.parametrize("rule", RULES)
 @settings(deadline=None)
 @given(listed=PAIRS)
 def test_a_rule_agrees_with_its_definition_and_keeps_the_order_of_the_pairs(rule, listed):
-    kept = definition.RULES[rule](listed, LEFT, RIGHT)
-    expected = [(LEFT[i], RIGHT[j], d) for i, j, d in listed if (i, j, d) in kept]
+    chosen = definition.RULES[rule](listed, LEFT, RIGHT)
+    expected = [(LEFT[i], RIGHT[j], d) for i, j, d in listed if (i, j, d) in chosen]
     assert linked(listed, rule) == expected
+    rows = kept(as_pairs(listed), LEFT, RIGHT, rule)
+    assert [listed[row] for row in rows] == [pair for pair in listed if pair in chosen]
+
+
+@settings(deadline=None)
+@given(listed=PAIRS)
+def test_the_best_per_right_is_the_best_per_left_with_the_sides_turned(listed):
+    turned = sorted(((j, i, d) for i, j, d in listed), key=order)
+    found = linked(turned, "best-per-left", RIGHT, LEFT)
+    assert {(i, j, d) for j, i, d in found} == set(linked(listed, "best-per-right"))
+
+
+def test_there_is_a_definition_of_every_rule():
+    assert definition.RULES.keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -81,28 +98,47 @@ def test_ties_go_by_the_left_id_and_then_the_right_id_as_text():
         ("b", "z", 0),
     }
     assert {link[1] for link in linked(everything, "best-per-left")} == {"Y"}
+    assert {link[0] for link in linked(everything, "best-per-right")} == {"10"}
 
 
 def test_a_rule_that_does_not_exist_is_refused():
-    with pytest.raises(InvalidParameter, match="'best'") as caught:
-        decide(as_pairs([]), [], [], "best")
-    assert caught.value.hint == "one of one-to-one, best-per-left, all"
+    for refuse in (decide, kept):
+        with pytest.raises(InvalidParameter, match="'best'") as caught:
+            refuse(as_pairs([]), [], [], "best")
+        assert caught.value.hint == "one of one-to-one, best-per-left, best-per-right, all"
 
 
-def test_distances_are_shown_only_when_asked_for():
-    links = Links(("a", "b"), ("007", "x"), (0, 72), scale=6)
-    assert links.to_polars().to_dict(as_series=False) == {
+def test_a_distance_is_the_root_of_its_square_in_units_of_the_scale():
+    links = decide(as_pairs([(0, 0, 0), (1, 1, 72)]), LEFT, RIGHT, "all", scale=6)
+    assert links.details["distance"].to_list() == pytest.approx([0, 2**0.5])
+
+
+def test_details_stand_beside_the_ids_unless_they_are_left_out():
+    links = Links(("a", "b"), ("007", "x"), pl.DataFrame({"distance": [0.0, 2**0.5]}))
+    assert links.to_polars().columns == ["id_left", "id_right", "distance"]
+    assert links.to_polars()["distance"].to_list() == [0, 2**0.5]
+    assert links.bare.to_polars().to_dict(as_series=False) == {
         "id_left": ["a", "b"],
         "id_right": ["007", "x"],
     }
-    shown = links.to_polars(distances=True)
-    assert shown.columns == ["id_left", "id_right", "distance"]
-    assert shown["distance"].to_list() == pytest.approx([0, 2**0.5])
+    assert len(links.bare) == len(links) == 2
+    assert links.details.width == 1  # a bare copy leaves the original alone
+
+
+def test_details_may_be_of_any_kind():
+    details = pl.DataFrame({"match_weight": [1.5], "level_surname": ["equal"]})
+    row = Links(("a",), ("b",), details).to_polars().to_dicts()
+    assert row == [{"id_left": "a", "id_right": "b", "match_weight": 1.5, "level_surname": "equal"}]
+
+
+def test_links_need_no_details():
+    assert Links(("a",), ("b",)).to_polars().rows() == [("a", "b")]
+    assert Links((), ()).to_polars().schema == {"id_left": pl.String, "id_right": pl.String}
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_no_links_are_an_empty_frame_of_the_same_columns(rule):
     links = decide(as_pairs([]), ["a"], ["b"], rule, scale=6)
     assert len(links) == 0
-    assert links.to_polars().schema == {"id_left": pl.String, "id_right": pl.String}
-    assert links.to_polars(distances=True).schema["distance"] == pl.Float64
+    assert links.bare.to_polars().schema == {"id_left": pl.String, "id_right": pl.String}
+    assert links.to_polars().schema["distance"] == pl.Float64

@@ -9,8 +9,8 @@ from gramlink.base import Base
 from gramlink.datasets import sample, surnames
 from gramlink.embedding import Vectors, embed
 from gramlink.errors import InvalidParameter, Mismatch
+from gramlink.fields import ALPHABET
 from gramlink.matching import match, match_batches, match_to_parquet
-from gramlink.schema import ALPHABET
 from gramlink.strings import Strings
 from reference import matching as definition
 from strategies import AB, bases, frequent_grams, lists

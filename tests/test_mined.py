@@ -6,14 +6,15 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from gramlink.errors import InvalidFile
+from gramlink.errors import BudgetExceeded, InvalidFile
+from gramlink.fields import CATCH_ALL, Field
 from gramlink.mined import Mined, mine
 from gramlink.mining import MINERS, Estimates, Tree, mine_field
 from gramlink.privacy import Budget
 from gramlink.records import Records
-from gramlink.schema import CATCH_ALL, Field, Schema
+from gramlink.schema import Schema
 from gramlink.strings import Strings
-from noise import seeded
+from noise import seeded, silent
 
 EXAMPLE = Mined(
     owner="hospital",
@@ -67,6 +68,63 @@ def test_what_any_miner_finds_survives_the_file(miner):
     assert mined.epsilon == {"exact": None, "random": 0}.get(miner, schema.epsilon)
     assert (mined.fields["name"].tree is not None) is miner.startswith("tree")
     assert read(mined.to_json()) == mined
+
+
+SEVERAL = Schema(
+    fields=(
+        Field(name="given", share=2, q_max=2),
+        Field(name="surname", miner="tree-linear", q_max=2, height=4),
+        Field(name="city", miner="public", grams=("A", "B")),
+        Field(name="born", kind="date"),
+        Field(name="sex", kind="category"),
+        Field(name="phone", kind="digits"),
+    ),
+    epsilon=Fraction(10, 3),
+)
+
+
+def several(schema=SEVERAL):
+    """The same 400 short names in every field."""
+    texts = ["MARY ANN", "MARIA", "ÅSA", ""] * 100
+    columns = {f.name: Strings.of(texts, f.spelling) for f in schema.fields}
+    return Records("names.csv", tuple(map(str, range(400))), columns, ())
+
+
+def test_only_fields_of_text_are_mined_each_for_its_share():
+    budget = Budget(SEVERAL.epsilon, draw=silent)
+    mined = mine(several(), SEVERAL, budget, owner="hospital")
+    assert list(mined.fields) == ["given", "surname"]
+    assert budget.left == 0
+    assert mined.epsilon == SEVERAL.epsilon
+    shares = {"given": Fraction(20, 9), "surname": Fraction(10, 9)}
+    for name, share in shares.items():
+        alone = mine_field(several()[name], SEVERAL[name], Budget(share, draw=silent))
+        assert mined.fields[name] == alone
+    assert mined.settings == SEVERAL.agreed
+    assert read(mined.to_json()) == mined
+
+
+@pytest.mark.parametrize("missing", [Fraction(1, 10**6), Fraction(1)])
+def test_a_budget_below_the_sum_of_the_shares_does_not_pay_for_the_last_field(missing):
+    budget = Budget(SEVERAL.epsilon - missing, draw=silent)
+    with pytest.raises(BudgetExceeded):
+        mine(several(), SEVERAL, budget, owner="hospital")
+
+
+def test_a_schema_without_a_mined_field_mines_nothing_and_is_free():
+    public = tuple(field for field in SEVERAL.fields if not field.mined)
+    schema = Schema(fields=public)
+    mined = mine(several(schema), schema, Budget(Fraction(0), draw=silent), owner="hospital")
+    assert (mined.fields, mined.epsilon) == ({}, 0)
+    assert read(mined.to_json()) == mined
+
+
+def test_one_exact_field_takes_all_privacy_away():
+    fields = (Field(name="given", q_max=2), Field(name="surname", miner="exact"))
+    schema = Schema(fields=fields)
+    mined = mine(several(schema), schema, Budget(Fraction(1), draw=silent), owner="hospital")
+    assert mined.epsilon is None
+    assert read(mined.to_json()).epsilon is None
 
 
 def test_a_file_cut_short_anywhere_is_refused_as_damaged():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import InvalidParameter
+from gramlink.fields import CATCH_ALL, Field
 from gramlink.kernels.tree import consistent, decreasing, project
 from gramlink.mining import GRID, Estimates, Tree, mine_field, read_again
 from gramlink.privacy import Budget
-from gramlink.schema import CATCH_ALL, Field
 from gramlink.strings import Strings
 from noise import Seeded, seeded, silent
 from reference import mining as definition

@@ -167,6 +167,92 @@ def test_branches_spend_side_by_side_and_start_with_what_was_spent():
     assert right.left == 0
 
 
+SHARES = st.builds(Fraction, st.integers(1, 1000), st.integers(1, 1000))
+PORTIONS = st.lists(EPSILONS | st.just(Fraction(0)), max_size=8)
+
+
+@settings(deadline=None)
+@given(epsilon=EPSILONS, portions=PORTIONS)
+def test_portions_never_exceed_the_whole(epsilon, portions):
+    budget = Budget(epsilon, draw=never)
+    taken = []
+    for wanted in portions:
+        if sum(taken) + wanted > epsilon:
+            before = budget.spent
+            with pytest.raises(BudgetExceeded):
+                budget.portion(wanted)
+            assert budget.spent == before
+        else:
+            part = budget.portion(wanted)
+            assert (part.epsilon, part.spent, part.left) == (wanted, 0, wanted)
+            taken.append(wanted)
+        assert budget.spent == sum(taken) <= epsilon
+        assert budget.left == epsilon - sum(taken)
+
+
+@settings(deadline=None)
+@given(shares=st.lists(SHARES, min_size=1, max_size=8), epsilon=SHARES)
+def test_portions_by_exact_shares_use_a_budget_up(shares, epsilon):
+    budget = Budget(epsilon, draw=never)
+    for share in shares:
+        budget.portion(epsilon * share / sum(shares))
+    assert budget.left == 0
+    with pytest.raises(BudgetExceeded):
+        budget.portion(Fraction(1, 10**30))
+
+
+def test_a_portion_may_be_a_fraction_of_any_size():
+    """Epsilon by 40 shares of different denominators is one."""
+    shares = [Fraction(1, n) for n in range(101, 181, 2)]
+    budget = Budget(Fraction(1), draw=never)
+    for share in shares:
+        budget.portion(share / sum(shares))
+    assert budget.left == 0
+
+
+def test_a_portion_counts_as_spent_whether_or_not_it_is_used():
+    budget = Budget(Fraction(1), draw=silent)
+    part = budget.portion(THIRD)
+    assert (budget.spent, part.spent) == (THIRD, 0)
+    part.laplace([1], sensitivity=1, epsilon=THIRD)
+    assert (budget.spent, part.left) == (THIRD, 0)
+    with pytest.raises(BudgetExceeded):
+        part.laplace([1], sensitivity=1, epsilon=Fraction(1, 10**9))
+    assert budget.left == 2 * THIRD
+
+
+def test_a_portion_of_a_portion_is_spent_there_alone():
+    budget = Budget(Fraction(1), draw=silent)
+    part = budget.portion(THIRD)
+    part.portion(THIRD / 2)
+    assert (budget.left, part.left) == (2 * THIRD, THIRD / 2)
+    with pytest.raises(BudgetExceeded):
+        part.portion(THIRD)
+
+
+def test_what_is_drawn_from_a_budget_is_missing_for_its_portions():
+    budget = Budget(Fraction(1), draw=silent)
+    budget.laplace([1], sensitivity=1, epsilon=2 * THIRD)
+    with pytest.raises(BudgetExceeded, match="only 1/3 is left"):
+        budget.portion(Fraction(1, 2))
+    assert budget.portion(THIRD).left == THIRD
+
+
+def test_a_portion_below_0_is_refused_and_gives_nothing_back():
+    budget = Budget(Fraction(1), draw=never)
+    budget.portion(THIRD)
+    with pytest.raises(InvalidParameter):
+        budget.portion(-THIRD)
+    assert budget.spent == THIRD
+
+
+def test_a_portion_draws_from_the_same_source():
+    values = np.arange(50)
+    whole = Budget(Fraction(1), draw=seeded(3)).laplace(values, sensitivity=1, epsilon=THIRD)
+    part = Budget(Fraction(1), draw=seeded(3)).portion(THIRD)
+    assert np.array_equal(part.laplace(values, sensitivity=1, epsilon=THIRD), whole)
+
+
 @settings(deadline=None)
 @given(
     values=st.lists(st.integers(-20, 20), max_size=30),

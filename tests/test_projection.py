@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlink.base import Base
+from gramlink.base import Base, merge
 from gramlink.errors import GramlinkError, InvalidBase, InvalidFile, Mismatch
+from gramlink.fields import Field
 from gramlink.mined import Mined
 from gramlink.mining import Estimates, mine_field
 from gramlink.privacy import Budget
 from gramlink.projection import Projection, agree
-from gramlink.schema import Field, Schema
+from gramlink.schema import Schema
 from gramlink.strings import Strings
 
 SCHEMA = Schema(fields=(Field(name="surname", size=3),))
@@ -54,8 +55,126 @@ def test_what_was_sent_as_a_file_makes_the_same_projection(one, other):
 
 
 def test_the_owner_whose_name_sorts_first_is_the_left_one():
-    assert agree(mined("zoo"), mined("Hospital")).left == "Hospital"
-    assert agree(mined("b"), mined("a")).left == "a"
+    assert agree(mined("zoo"), mined("Hospital")).left == ("Hospital",)
+    assert agree(mined("b"), mined("a")).left == ("a",)
+
+
+def test_of_several_owners_all_but_the_last_are_left_to_another():
+    projection = agree(mined("c"), mined("a"), mined("d"), mined("b"))
+    assert projection.owners == ("a", "b", "c", "d")
+    assert projection.left == ("a", "b", "c")
+
+
+def test_a_single_owner_compares_with_itself():
+    projection = agree(mined("a"))
+    assert projection.owners == projection.left == ("a",)
+    assert Projection.from_json(projection.to_json(), "p.json") == projection
+
+
+@given(counts=st.lists(COUNTS.filter(bool), min_size=3, max_size=3), data=st.data())
+def test_three_owners_reach_the_same_projection_in_whichever_order(counts, data):
+    sides = [mined(name, found) for name, found in zip("abc", counts, strict=True)]
+    ours, theirs = agree(*sides), agree(*data.draw(st.permutations(sides)))
+    assert ours == theirs
+    assert ours.to_json() == theirs.to_json()
+    assert ours.bases["surname"] == merge((one.fields["surname"] for one in sides), 3)
+    again = Projection.from_json(ours.to_json(), "p.json")
+    assert (again, again.digest) == (ours, ours.digest)
+    assert ours.epsilon == dict.fromkeys("abc", Fraction(1, 3))
+
+
+def test_the_grams_of_a_third_owner_count():
+    sides = [mined(name, {"A": Fraction(2), "B": Fraction(1)}) for name in "ab"]
+    assert agree(*sides).bases["surname"].grams == ("A", "B")
+    third = mined("c", {"B": Fraction(9)})
+    assert agree(*sides, third).bases["surname"].grams == ("B", "A")
+
+
+SEVERAL = Schema(
+    fields=(
+        Field(name="born", kind="date"),
+        Field(name="surname", size=3),
+        Field(name="phone", kind="digits"),
+        Field(name="given", size=2, share=3),
+        Field(name="city", miner="public", grams=("X", "ER")),
+        Field(name="sex", kind="category"),
+    )
+)
+
+
+PUBLIC = ("born", "phone", "city", "sex")
+ESTIMATES = Estimates(("A",), (Fraction(1),))
+
+
+def mined_of_several(owner, schema=SEVERAL, **fields):
+    found = {"surname": {"A": Fraction(2)}, "given": {"B": Fraction(1)}} | fields
+    estimates = {name: Estimates(tuple(one), tuple(one.values())) for name, one in found.items()}
+    return Mined(owner, schema.agreed, Fraction(1), estimates)
+
+
+def test_each_field_has_a_base_of_its_own_mined_or_public():
+    more = {"A": Fraction(1), "C": Fraction(3), "D": Fraction(2), "E": Fraction(1)}
+    projection = agree(mined_of_several("a"), mined_of_several("b", given=more))
+    assert list(projection.bases) == [field.name for field in SEVERAL.fields]
+    assert projection.mined == ("surname", "given")
+    assert projection.bases["surname"].grams == ("A",)
+    assert projection.bases["given"].grams == ("C", "D")
+    for name in PUBLIC:
+        assert sorted(projection.bases[name].grams) == sorted(SEVERAL[name].public_grams)
+    assert len(projection.bases["born"].grams) == 80
+
+
+def test_public_bases_have_an_order_that_follows_from_what_the_unit_does_not_know():
+    """In the order of the alphabet, a date could be read off its vector."""
+    ours = agree(mined_of_several("a"), mined_of_several("b"))
+    theirs = agree(mined_of_several("b"), mined_of_several("a"))
+    others = agree(mined_of_several("a"), mined_of_several("b", given={"C": Fraction(1)}))
+    for name in ("born", "phone", "sex"):
+        assert ours.bases[name] == theirs.bases[name]
+        assert ours.bases[name].grams != SEVERAL[name].public_grams
+        assert ours.bases[name].grams != others.bases[name].grams
+    again = Projection.from_json(ours.to_json(), "p.json")
+    assert again.bases == ours.bases
+
+
+def test_fields_of_one_kind_have_different_orders():
+    twins = (Field(name="born", kind="date"), Field(name="died", kind="date"))
+    schema = Schema(fields=(*twins, *SEVERAL.fields[1:2]))
+    sides = [Mined(one, schema.agreed, Fraction(1), {"surname": ESTIMATES}) for one in "ab"]
+    born, died = (agree(*sides).bases[field.name].grams for field in twins)
+    assert sorted(born) == sorted(died)
+    assert born != died
+
+
+def test_a_file_lists_the_mined_bases_alone_since_the_others_follow():
+    projection = agree(mined_of_several("a"), mined_of_several("b"))
+    assert json.loads(projection.to_json())["bases"] == {"surname": ["A"], "given": ["B"]}
+    again = Projection.from_json(projection.to_json(), "p.json")
+    assert (again, again.digest) == (projection, projection.digest)
+
+
+@pytest.mark.parametrize("left_out", ["surname", "given"])
+def test_a_mined_field_that_has_no_grams_in_a_file_is_refused(left_out):
+    whole = mined_of_several("a")
+    fields = {name: found for name, found in whole.fields.items() if name != left_out}
+    partly = Mined("b", whole.settings, whole.epsilon, fields)
+    with pytest.raises(InvalidFile, match="what b mined has not all the settings or fields"):
+        agree(whole, partly)
+    projection = agree(whole, mined_of_several("b"))
+    bases = {name: ["A"] for name in projection.mined if name != left_out}
+    with pytest.raises(InvalidFile, match=f"it has no '{left_out}'"):
+        Projection.from_json(changed(projection, bases=bases), "p.json")
+
+
+def test_grams_of_a_field_that_is_not_mined_are_refused():
+    nosy = mined_of_several("b", born={"A": Fraction(1)})
+    with pytest.raises(InvalidFile, match="what b mined"):
+        agree(mined_of_several("a"), nosy)
+
+
+def test_a_field_of_which_nobody_found_a_gram_has_no_base():
+    with pytest.raises(InvalidBase, match="none was found frequent"):
+        agree(mined_of_several("a", given={}), mined_of_several("b", given={}))
 
 
 def test_each_owner_keeps_its_own_price():
@@ -78,12 +197,27 @@ def test_a_projection_comes_back_from_its_file():
         agree(mined("a"), mined("c")),
         agree(mined("a", epsilon=Fraction(1)), mined("b")),
         agree(mined("a", {"B": Fraction(1)}), mined("b")),
-        Projection(("a", "b"), {}, {}, {"surname": Base(("A", "AB"))}),
+        Projection(
+            ("a", "b"),
+            SCHEMA.model_copy(update={"edits": 2}).agreed,
+            dict.fromkeys("ab", Fraction(1, 3)),
+            {"surname": Base(("A", "AB"))},
+        ),
     ],
     ids=["owner", "epsilon", "base", "settings"],
 )
 def test_whatever_differs_changes_the_digest(other):
     assert other.digest != agree(mined("a"), mined("b")).digest
+
+
+def test_what_does_not_differ_keeps_the_digest():
+    same = Projection(
+        ("a", "b"),
+        SCHEMA.agreed,
+        dict.fromkeys("ba", Fraction(1, 3)),
+        {"surname": Base(("A", "AB"))},
+    )
+    assert same.digest == agree(mined("a"), mined("b")).digest
 
 
 def test_the_fingerprint_is_the_start_of_the_digest_in_groups():
@@ -108,9 +242,29 @@ def test_settings_that_differ_are_named(other, named):
         agree(mined("a"), mined("b", schema=other))
 
 
+def test_settings_in_which_a_third_owner_differs_are_named_with_two_owners():
+    other = Schema(fields=SCHEMA.fields, edits=2)
+    with pytest.raises(Mismatch, match=r"^b and c differ in edits: 1 and 2$"):
+        agree(mined("c", schema=other), mined("a"), mined("b"))
+    with pytest.raises(Mismatch, match=r"^a and b differ in edits: 2 and 1$"):
+        agree(mined("c"), mined("a", schema=other), mined("b"))
+
+
+def test_owners_may_differ_in_what_is_their_own():
+    own = Schema(
+        fields=(Field(name="surname", size=3, column=("first", "last"), missing=("?",)),),
+        id="nr",
+        epsilon=Fraction(1, 7),
+        unique=False,
+    )
+    assert agree(mined("a"), mined("b", schema=own)) == agree(mined("a"), mined("b"))
+
+
 def test_two_files_of_the_same_owner_are_refused():
-    with pytest.raises(Mismatch, match="both files were mined by 'a'"):
+    with pytest.raises(Mismatch, match="two files were mined by 'a'"):
         agree(mined("a"), mined("a", {"B": Fraction(1)}))
+    with pytest.raises(Mismatch, match="two files were mined by 'b'"):
+        agree(mined("b"), mined("a"), mined("b"), mined("c"))
 
 
 def test_owners_who_found_nothing_have_no_projection():
@@ -123,8 +277,14 @@ def test_a_public_base_is_used_whole_whatever_the_size():
     field = Field(name="surname", miner="public", grams=grams)
     schema = Schema(fields=(field,))
     found = mine_field(Strings.of(["A"], field.symbols), field, Budget(Fraction(0)))
-    sides = [Mined(owner, schema.agreed, Fraction(0), {"surname": found}) for owner in ("a", "b")]
-    assert set(agree(*sides).bases["surname"].grams) == set(grams)
+    assert set(found.grams) == set(grams)
+    # it is in the settings, so there is nothing to mine and to send
+    sides = [Mined(owner, schema.agreed, Fraction(0), {}) for owner in ("a", "b")]
+    projection = agree(*sides)
+    assert set(projection.bases["surname"].grams) == set(grams)
+    assert len(projection.bases["surname"].grams) == len(grams)
+    assert projection.mined == ()
+    assert Projection.from_json(projection.to_json(), "p.json") == projection
 
 
 @pytest.mark.parametrize(
@@ -163,6 +323,16 @@ def test_a_damaged_mined_file_is_refused(content):
         {"settings": {"fields": {"surname": {"size": "many"}}}},
         {"settings": {"fields": {"surname": {"size": -1}}}},
         {"settings": {"fields": 5}},
+        {"settings": {"fields": {"surname": []}}},
+        {"settings": {"fields": {"surname": {"kind": {}}}}},
+        {"settings": {"fields": {"surname": {"kind": "date"}}}},
+        {"settings": {"fields": {"surname": {"kind": "date", "size": 3}}}},
+        {"settings": {"fields": {"surname": {"share": "1/0"}}}},
+        {"settings": {"fields": {"surname": {"column": []}}}},
+        {"settings": {"fields": {"surname": {}, "city": {}}}},
+        {"settings": {"fields": {"surname": {}}, "passes": 5}},
+        {"settings": {"fields": {"surname": {}}, "accept": "much"}},
+        {"settings": {"fields": {f"f{n}": {} for n in range(51)}}},
     ],
     ids=str,
 )
@@ -175,11 +345,19 @@ def test_a_mined_file_that_contradicts_itself_ends_in_an_error_of_ours(content):
     "content",
     [
         {"owners": "(none)"},
-        {"owners": ["a"]},
+        {"owners": []},
+        {"owners": ["a"]},  # its epsilon is of a and b
         {"owners": ["a", "b", "c"]},
+        {"owners": ["b", "a"]},
+        {"owners": ["a", "a"]},
+        {"owners": ["a", "b", "b"]},
         {"owners": 5},
         {"settings": "(none)"},
         {"settings": None},
+        {"settings": {}},
+        {"settings": {"fields": {}}},
+        {"settings": {"fields": {"surname": {"kind": "colour"}}}},
+        {"settings": {"fields": {"surname": {"size": -1}}}},
         {"epsilon": "(none)"},
         {"epsilon": []},
         {"epsilon": {"a": "1/0"}},

@@ -6,6 +6,7 @@ import unicodedata
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -13,9 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gramlink.base import Base
+from gramlink.embedding import embed
 from gramlink.errors import InvalidParameter, InvalidRecords
+from gramlink.fields import CATCH_ALL, Field
 from gramlink.records import Problem, normalise, read_records
-from gramlink.schema import Field, Schema
+from gramlink.schema import Schema
 from gramlink.tables import header, read_table
 from reference import normalising
 
@@ -660,3 +664,378 @@ def test_each_letter_agrees_with_the_definition(case, accents):
     found = normalise(pl.Series(letters), field)
     assert found.to_list() == expected
     assert normalise(found, field).to_list() == expected
+
+
+# several fields, of every kind
+
+
+def kind(name="x", **settings):
+    return Field(name=name, **settings)
+
+
+def column(values, field, **more):
+    """The records of one column."""
+    ids = [str(number) for number in range(len(values))]
+    return read_records(
+        pl.DataFrame({"id": ids, field.name: values, **more}), Schema(fields=(field,))
+    )
+
+
+def plain(records, field):
+    """The values as they are compared, with each symbol as if it had no place."""
+    spelt = {s: field.spelling[i % len(field.alphabet)] for i, s in enumerate(field.symbols[:-1])}
+    return ["".join(spelt.get(s, CATCH_ALL) for s in text) for text in records[field.name]]
+
+
+def told(records):
+    return [(problem.what, problem.rows) for problem in records.problems]
+
+
+BORN, SEX, PHONE = (
+    kind("born", kind="date"),
+    kind("sex", kind="category"),
+    kind("phone", kind="digits"),
+)
+SEVERAL = Schema(fields=(NAME, BORN, SEX, PHONE), id="nr")
+PATIENTS = """nr,surname,born,sex,phone
+007,Müller,31.01.1980,m,(0)30-1234
+008,O'Brien,1.2.1981,F,
+009,,30.02.1982,x y,12a4
+"""
+
+
+def test_a_file_gives_a_column_for_each_field_in_its_kind(write):
+    records = read_records(write(PATIENTS), SEVERAL)
+    assert records.ids == ("007", "008", "009")
+    assert list(records.columns) == ["surname", "born", "sex", "phone"]
+    assert list(records["surname"]) == ["MULLER", "OBRIEN", ""]
+    assert plain(records, BORN) == ["19800131", "19810201", "19820230"]
+    assert plain(records, SEX) == ["M", "F", "XY"]
+    assert list(records["phone"]) == ["0301234", "", f"12{CATCH_ALL}4"]
+    assert records.problems == (
+        Problem("surname", "missing", 1, (4,)),
+        Problem("born", "no day of the calendar, compared by its digits", 1, (4,)),
+        Problem("phone", "missing", 1, (3,)),
+        Problem("phone", "symbols outside the alphabet", 1, (4,)),
+    )
+    assert list(records.rows) == [2, 3, 4]
+    for field in SEVERAL.fields:
+        assert records[field.name].symbols == field.symbols
+
+
+def test_fields_may_share_a_column(write):
+    fields = (kind("whole", column="surname"), kind("start", column="surname", length=1))
+    records = read_records(write("id,surname\n1,Ng\n"), Schema(fields=fields))
+    assert [list(records[field.name]) for field in fields] == [["NG"], ["N"]]
+
+
+def test_a_wrong_name_among_many_columns_is_told_with_the_one_that_is_meant(write):
+    schema = Schema(fields=(NAME, kind("born", kind="date", column="DateOfBirth"), SEX))
+    error = refusal(write("id,surname,date_of_birth,sex\n1,Ng,1980-01-31,m\n"), schema)
+    assert str(error) == (
+        "hospital.csv has no column DateOfBirth; it has id, surname, date_of_birth, sex"
+    )
+    assert error.hint.startswith("did you mean date_of_birth? ")
+
+
+def test_a_wrong_name_among_columns_to_be_joined_is_told(write):
+    schema = Schema(fields=(kind("name", column=("surname", "middle")),))
+    error = refusal(write("id,surname,midle\n1,Ng,A\n"), schema)
+    assert "has no column middle; it has id, surname, midle" in str(error)
+    assert "did you mean midle?" in error.hint
+
+
+@pytest.mark.parametrize("name", ["surname", "born", "sex", "phone"])
+def test_a_column_that_is_there_twice_is_refused_whatever_its_kind(write, name):
+    content = PATIENTS.replace("nr,", f"nr,{name},", 1).replace("\n0", "\n0,0")
+    assert f"has 2 columns named {name}" in str(refusal(write(content), SEVERAL))
+
+
+# what stands for "not known"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [(NAME, "Ng"), (BORN, "1980-01-31"), (SEX, "m"), (PHONE, "123")],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_stands_for_not_known_is_missing_in_every_kind(field, value):
+    field = field.model_copy(update={"missing": ("Unknown", " n/a ", "99-99")})
+    values = [value, "unknown", "  UNKNOWN\t", "N/A", "99-99", "", None, "  "]
+    records = column(values, field)
+    assert records[field.name].missing.tolist() == [False] + [True] * 7
+    assert told(records) == [("missing", (2, 3, 4, 5, 6, 7, 8))]
+
+
+def test_a_token_is_a_whole_value_and_not_a_part_of_one():
+    field = kind(missing=("na", "x"))
+    assert list(column(["Nana", "na na", "xx", "NA"], field)["x"]) == ["NANA", "NA NA", "XX", ""]
+
+
+def test_no_token_is_missing_unless_the_owner_says_so():
+    assert list(column(["unknown", "NA", "null"], kind())["x"]) == ["UNKNOWN", "NA", "NULL"]
+
+
+def test_a_token_that_is_no_date_does_not_make_a_column_unreadable():
+    field = kind(kind="date", missing=("unknown",))
+    records = column(["unknown"] * 9 + ["31.12.1980"], field)
+    assert plain(records, field) == [""] * 9 + ["19801231"]
+
+
+# codes
+
+
+@pytest.mark.parametrize("written", ["1", " 1 ", "1\t"])
+def test_a_code_is_replaced_by_what_is_meant(written):
+    field = kind(kind="category", codes={"1": "M", "2": "F"})
+    assert plain(column([written, "2"], field), field) == ["M", "F"]
+
+
+def test_codes_do_not_look_at_case_or_at_blanks_around_them():
+    field = kind(kind="category", codes={" Male ": "m", "FEMALE": "f"})
+    assert plain(column(["male", "MALE", " Female "], field), field) == ["M", "M", "F"]
+
+
+def test_what_is_no_code_stays_as_it_is():
+    field = kind(kind="category", codes={"male": "m"})
+    assert plain(column(["X", "fem", "m"], field), field) == ["X", "FEM", "M"]
+
+
+def test_what_is_meant_is_normalised_and_cut_like_any_value():
+    field = kind(kind="category", codes={"1": "é-x", "2": "abcdef"})
+    records = column(["1", "2"], field)
+    assert plain(records, field) == ["EX", "ABCD"]
+    assert told(records) == [("longer than 4 symbols, cut", (2,))]
+
+
+def test_a_code_for_nothing_is_missing():
+    field = kind(kind="category", codes={"9": ""})
+    records = column(["9", "m"], field)
+    assert records["x"].missing.tolist() == [True, False]
+
+
+def test_a_token_is_missing_before_codes_are_looked_up():
+    field = kind(kind="category", codes={"9": "M"}, missing=("9",))
+    assert column(["9", "M"], field)["x"].missing.tolist() == [True, False]
+
+
+def test_owners_of_different_codes_have_the_same_vectors():
+    one = kind(kind="category", codes={"male": "M", "female": "F"})
+    other = kind(kind="category", codes={"1": "m", "2": "f"})
+    ours, theirs = column(["male", "Female", ""], one), column(["1", "2", None], other)
+    assert same_vectors(ours["x"], theirs["x"], one)
+
+
+def same_vectors(one, other, field):
+    base = Base(field.public_grams)
+    ours, theirs = embed(one, base), embed(other, base)
+    return np.array_equal(ours.counts, theirs.counts) and np.array_equal(
+        ours.missing, theirs.missing
+    )
+
+
+# joined columns
+
+
+def test_columns_are_joined_in_the_order_they_are_named(write):
+    field = kind(column=("surname", "given"))
+    path = write("id,given,surname\n1,Anna,Ng\n2,,Li\n3,Eva,\n4,,\n5,  , Wu \n")
+    records = read_records(path, Schema(fields=(field,)))
+    assert list(records["x"]) == ["NG ANNA", "LI", "EVA", "", "WU"]
+    assert records.problems == (Problem("surname+given", "missing", 1, (5,)),)
+
+
+def test_columns_of_a_number_are_joined_without_blanks(write):
+    field = kind(kind="digits", column=("prefix", "number"))
+    records = read_records(write("id,prefix,number\n1,030,12 34\n2,,99\n"), Schema(fields=(field,)))
+    assert list(records["x"]) == ["0301234", "99"]
+
+
+def test_a_null_in_a_frame_is_nothing_to_join():
+    frame = pl.DataFrame({"id": ["1", "2"], "a": [None, "x"], "b": ["y", None]})
+    records = read_records(frame, Schema(fields=(kind(column=("a", "b")),)))
+    assert list(records["x"]) == ["Y", "X"]
+
+
+def test_what_stands_for_not_known_is_nothing_to_join():
+    frame = pl.DataFrame({"id": ["1", "2"], "a": ["?", "?"], "b": ["Ng", "?"]})
+    field = kind(column=("a", "b"), missing=("?",), punctuation="keep")
+    records = read_records(frame, Schema(fields=(field,)))
+    assert list(records["x"]) == ["NG", ""]
+
+
+def test_a_date_may_stand_in_three_columns(write):
+    field = kind(kind="date", column=("y", "m", "d"))
+    path = write("id,d,m,y\n1,31,1,1980\n2,1,12,1981\n3,,,\n4,5,,1982\n")
+    records = read_records(path, Schema(fields=(field,)))
+    assert plain(records, field) == ["19800131", "19811201", "", ""]
+    assert told(records) == [("missing", (4,)), ("not a date, so missing", (5,))]
+
+
+# dates
+
+DAYS = [date(1980, 1, 31), date(1999, 12, 1), date(2000, 2, 29), date(1923, 7, 4), None]
+
+
+def written(date_format):
+    return [day and day.strftime(date_format) for day in DAYS]
+
+
+WRITTEN = {
+    "%Y-%m-%d": "YYYY-MM-DD",
+    "%d.%m.%Y": "DD.MM.YYYY",
+    "%m/%d/%Y": "MM/DD/YYYY",
+    "%Y%m%d": "YYYYMMDD",
+    "%d%m%Y": "DDMMYYYY",
+    "%d %b %Y": "DD MMM YYYY",
+    "%B %d, %Y": "MMM DD YYYY",
+    "%Y-%m-%dT00:00:00": "YYYY-MM-DD",
+}
+
+
+@pytest.mark.parametrize("stated", [True, False], ids=["stated", "recognised"])
+@pytest.mark.parametrize("date_format", WRITTEN)
+def test_dates_of_any_format_have_the_same_vectors(date_format, stated):
+    field = kind(kind="date", format=WRITTEN[date_format] if stated else "")
+    records = column(written(date_format), field)
+    assert plain(records, field) == [f"{day:%Y%m%d}" if day else "" for day in DAYS]
+    iso = column(written("%Y-%m-%d"), kind(kind="date"))
+    assert same_vectors(records["x"], iso["x"], field)
+    assert told(records) == [("missing", (5,))]
+
+
+def test_dates_of_a_frame_need_no_format():
+    days = pl.Series(DAYS)
+    assert days.dtype == pl.Date
+    records = column(days, kind(kind="date"))
+    assert plain(records, kind(kind="date")) == ["19800131", "19991201", "20000229", "19230704", ""]
+
+
+def test_dates_that_may_be_read_in_two_ways_are_refused_with_both(write):
+    schema = Schema(fields=(BORN,))
+    error = refusal(write("id,born\n1,01/02/1980\n2,03/04/1981\n"), schema)
+    assert str(error) == "hospital.csv, column born: dates may be day first or month first"
+    assert error.hint == 'state `format = "DD/MM/YYYY" or "MM/DD/YYYY"` for the field'
+
+
+def test_a_stated_format_settles_what_may_be_read_in_two_ways(write):
+    path = write("id,born\n1,01/02/1980\n2,03/04/1981\n")
+    for date_format, expected in (
+        ("DD/MM/YYYY", ["19800201", "19810403"]),
+        ("MM/DD/YYYY", ["19800102", "19810304"]),
+    ):
+        field = kind("born", kind="date", format=date_format)
+        assert plain(read_records(path, Schema(fields=(field,))), field) == expected
+
+
+def test_a_column_of_no_dates_is_refused_and_not_echoed(write):
+    schema = Schema(fields=(kind("born", kind="date", column=("born", "city")),))
+    error = refusal(write("id,born,city\n1,SECRET,Bonn\n2,1980-01-31,\n3,x,\n"), schema)
+    assert str(error).startswith("hospital.csv, column born+city: fewer than half")
+    assert "SECRET" not in str(error) + error.hint
+    assert "format" in error.hint
+
+
+def test_an_impossible_date_keeps_its_digits_and_is_reported():
+    good = ["1980-01-31"] * 3
+    records = column(["1980-02-30", "1980-13-01", "1980-00-00", *good], BORN)
+    assert plain(records, BORN) == ["19800230", "19801301", "19800000", *["19800131"] * 3]
+    assert not records["born"].missing.any()
+    assert told(records) == [("no day of the calendar, compared by its digits", (1, 2, 3))]
+
+
+def test_what_is_no_date_is_missing_and_reported():
+    good = ["1980-01-31"] * 3
+    records = column(["later", "1980", "", "31 January 1980", *good], BORN)
+    assert plain(records, BORN) == ["", "", "", "", *["19800131"] * 3]
+    assert told(records) == [("missing", (3,)), ("not a date, so missing", (1, 2, 4))]
+
+
+def test_dates_that_do_not_fit_a_stated_format_are_missing():
+    field = kind(kind="date", format="DD/MM/YYYY")
+    records = column(["31/01/1980", "1980-01-31"], field)
+    assert plain(records, field) == ["19800131", ""]
+
+
+def test_a_century_that_is_unknown_is_no_evidence_for_or_against():
+    short, whole = kind(kind="date", format="DD/MM/YY"), kind(kind="date")
+    records = column(["31/01/80"], short)
+    assert plain(records, short) == [CATCH_ALL * 2 + "800131"]
+    base = Base(whole.public_grams)
+    counts = embed(records["x"], base).counts.astype(int)
+    for full, far in (("1980-01-31", 2), ("2080-01-31", 2), ("1980-01-30", 4)):
+        other = embed(column([full], whole)["x"], base).counts
+        assert ((counts - other) ** 2).sum() == far
+
+
+def test_dates_that_are_all_missing_are_no_error():
+    records = column(["", None, " "], BORN)
+    assert records["born"].missing.all()
+    assert told(records) == [("missing", (1, 2, 3))]
+
+
+# digits
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        ("+1 (555) 123-4567", "15551234567"),
+        ("0049/30.1234", "0049301234"),
+        ("１２３", "123"),
+        ("007", "007"),
+        ("12a", f"12{CATCH_ALL}"),
+        ("-", ""),
+    ],
+)
+def test_digits_lose_their_punctuation_and_nothing_else(text, digits):
+    assert list(column([text], PHONE)["phone"]) == [digits]
+
+
+def test_digits_are_cut_and_reported_like_text():
+    records = column(["1" * 16, "1" * 17, "--", "ab1"], PHONE)
+    assert [len(text) for text in records["phone"]] == [16, 16, 0, 3]
+    assert told(records) == [
+        ("nothing left after normalising", (3,)),
+        ("longer than 16 symbols, cut", (2,)),
+        ("symbols outside the alphabet", (4,)),
+        ("more than half outside the alphabet", (4,)),
+    ]
+
+
+def test_numbers_of_a_frame_are_their_digits():
+    assert list(column(pl.Series([30, 40]), PHONE)["phone"]) == ["30", "40"]
+
+
+# categories
+
+
+def test_a_category_is_spelt_in_letters_and_digits():
+    records = column(["Männlich", "nsw", "A-1", "1 b", "?", "é"], SEX)
+    assert plain(records, SEX) == ["MANN", "NSW", "A1", "1B", "", "E"]
+    assert told(records) == [
+        ("nothing left after normalising", (5,)),
+        ("longer than 4 symbols, cut", (1,)),
+    ]
+
+
+def test_a_category_outside_its_alphabet_is_reported():
+    records = column(["м", "M"], SEX)
+    assert plain(records, SEX) == [CATCH_ALL, "M"]
+    assert told(records) == [
+        ("symbols outside the alphabet", (1,)),
+        ("more than half outside the alphabet", (1,)),
+    ]
+
+
+# where a problem is
+
+
+def test_a_problem_knows_all_of_its_records_though_it_names_few(write):
+    lines = [f"{n}," + ("" if n % 2 else "Ng") for n in range(30)]
+    records = read_records(write("\n".join(["id,surname", *lines])), SCHEMA)
+    (problem,) = records.problems
+    assert problem.count == 15
+    assert problem.rows == tuple(range(3, 23, 2))  # of the file, whose header is row 1
+    assert problem.places.tolist() == list(range(1, 30, 2))  # of the records
+    assert [records.rows[place] for place in problem.places[:10]] == list(problem.rows)

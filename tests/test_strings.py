@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.errors import InvalidParameter
-from gramlink.schema import CATCH_ALL
-from gramlink.strings import Strings
+from gramlink.fields import CATCH_ALL, Field
+from gramlink.strings import Strings, distinct
 from strategies import ABC, WIDE
 
 
@@ -63,6 +63,72 @@ def test_rows_are_taken_in_the_order_asked_for(data, texts):
     assert list(taken) == [texts[row] for row in rows]
     assert taken.offsets[0] == 0
     assert len(taken.codes) == taken.offsets[-1]
+
+
+@settings(deadline=None)
+@given(texts=st.lists(st.text(ABC, max_size=6), max_size=30))
+def test_distinct_texts_come_in_the_order_they_appear_in(texts):
+    strings = Strings.of(texts, ABC)
+    different, place = distinct(strings)
+    assert list(different) == list(dict.fromkeys(texts))
+    assert [different[p] for p in place] == texts
+    assert list(strings) == texts
+
+
+def test_texts_that_differ_in_their_length_alone_are_different():
+    # the first symbol has the code 0, as has what fills up a row
+    texts = ["", "A", "AA", "AAA", "A", "", "A" * 255, "A" * 254]
+    different, place = distinct(Strings.of(texts, ABC))
+    assert list(different) == ["", "A", "AA", "AAA", "A" * 255, "A" * 254]
+    assert place.tolist() == [0, 1, 2, 3, 1, 0, 4, 5]
+
+
+def test_all_255_symbols_make_different_texts():
+    different, place = distinct(Strings.of(WIDE, WIDE))
+    assert "".join(different) == WIDE
+    assert place.tolist() == list(range(255))
+
+
+def test_of_no_texts_none_are_distinct():
+    different, place = distinct(Strings.of([], ABC))
+    assert (len(different), place.tolist()) == (0, [])
+
+
+@settings(deadline=None)
+@given(texts=st.lists(st.text("01?", max_size=4), max_size=10))
+def test_a_placed_symbol_says_what_it_is_and_where(texts):
+    symbols = "abcdefgh" + CATCH_ALL  # 0 and 1 in the first place, in the second, and so on
+    placed = Strings.of(texts, "01" + CATCH_ALL).placed(symbols)
+    expected = [
+        "".join(
+            CATCH_ALL if symbol == "?" else symbols[2 * place + int(symbol)]
+            for place, symbol in enumerate(text)
+        )
+        for text in texts
+    ]
+    assert list(placed) == expected
+    assert placed.symbols == symbols
+    assert placed.missing.tolist() == [not text for text in texts]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        Field(name="born", kind="date"),
+        Field(name="sex", kind="category"),
+        Field(name="x", kind="category", alphabet=WIDE[:-1], length=1),
+        Field(name="x", kind="category", alphabet="AB", length=127),
+    ],
+    ids=lambda field: f"{len(field.alphabet)} x {field.length}",
+)
+def test_the_symbols_of_a_field_are_enough_for_every_symbol_in_every_place(field):
+    texts = [symbol * field.length for symbol in field.spelling]
+    placed = Strings.of(texts, field.spelling).placed(field.symbols)
+    *known, unknown = placed
+    assert unknown == CATCH_ALL * field.length
+    assert sorted("".join(known)) == sorted(field.symbols[:-1])
+    by_place = ["".join(column) for column in zip(*known, strict=True)]
+    assert "".join(by_place) + CATCH_ALL == field.symbols
 
 
 def test_a_text_of_more_than_255_symbols_is_refused():

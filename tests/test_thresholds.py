@@ -1,7 +1,8 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from gramlink.base import Base
 from gramlink.datasets import corrupt, sample, surnames
 from gramlink.embedding import embed
-from gramlink.errors import InvalidParameter
-from gramlink.schema import ALPHABET, CATCH_ALL, Field, Schema
+from gramlink.errors import InvalidSchema
+from gramlink.fields import ALPHABET, CATCH_ALL, Field
+from gramlink.schema import PolicyName, Schema, checked_schema
 from gramlink.strings import Strings
-from gramlink.thresholds import POLICIES, SEED, coarse, one_edit_bound, thresholds
+from gramlink.thresholds import POLICIES, SEED, Case, coarse, one_edit_bound, thresholds
 from gramlink.typos import MODELS
 from reference import edits as editing
 from reference import embedding
@@ -32,10 +34,23 @@ def schema(policy, edits, *, symbols=AB, length=255, **settings):
     return Schema(fields=(field,), threshold=policy, edits=edits, **settings)
 
 
-def found(policy, texts, grams, edits, *, symbols=AB, **settings):
-    """The thresholds by the package."""
+def columns(policy, texts, grams, edits, *, symbols=AB, **settings):
+    """The thresholds by the package: for 0 edits, for 1, and so on."""
     agreed = schema(policy, edits, symbols=symbols, **settings)
-    return thresholds(Strings.of(texts, symbols), Base(grams), agreed).tolist()
+    limits = thresholds(Strings.of(texts, symbols), Base(grams), agreed.fields[0], agreed)
+    assert limits.shape == (len(texts), edits + 1)
+    return limits.T.tolist()
+
+
+def found(policy, texts, grams, edits, *, symbols=AB, **settings):
+    """The thresholds by the package for just so many edits."""
+    return columns(policy, texts, grams, edits, symbols=symbols, **settings)[-1]
+
+
+def rising(define, texts, edits):
+    """By the definition: for each number of edits the threshold, or that of fewer if larger."""
+    alone = [[define(text, n) for text in texts] for n in range(1, edits + 1)]
+    return list(accumulate(alone, lambda a, b: list(map(max, a, b)), initial=[0] * len(texts)))
 
 
 def choices(model, symbols):
@@ -50,8 +65,8 @@ def choices(model, symbols):
 @settings(deadline=None, max_examples=60)
 @given(texts=lists(AB, max_size=5), grams=bases(AB), edits=EDITS)
 def test_algorithm_2_agrees_with_the_definition(texts, grams, edits):
-    expected = [definition.paper(text, grams, edits) for text in texts]
-    assert found("paper", texts, grams, edits) == expected
+    expected = [[definition.paper(text, grams, n) for text in texts] for n in range(edits + 1)]
+    assert columns("paper", texts, grams, edits) == expected
 
 
 @settings(deadline=None, max_examples=5)
@@ -76,8 +91,10 @@ def test_algorithm_2_misses_a_substitution_that_gains_what_it_loses():
 @given(texts=lists(AB, max_size=5), grams=bases(AB), edits=EDITS)
 def test_the_worst_case_agrees_with_the_definition(texts, grams, edits):
     texts = [text for text in texts if text]  # a missing value matches nothing anyway
-    expected = [definition.worst_case(text, grams, AB, edits) for text in texts]
-    assert found("worst-case", texts, grams, edits) == expected
+    expected = [
+        [definition.worst_case(text, grams, AB, n) for text in texts] for n in range(edits + 1)
+    ]
+    assert columns("worst-case", texts, grams, edits) == expected
 
 
 @settings(deadline=None, max_examples=3)
@@ -96,10 +113,10 @@ def test_the_worst_case_of_255_symbols_loses_the_most_frequent_grams():
 def test_the_global_bounds_agree_with_the_definition(grams, edits, texts):
     n = len(texts)
     assert one_edit_bound(Base(grams)) == definition.one_edit_bound(grams)
-    expected = [definition.global_bound(grams, edits)] * n
-    assert found("global", texts, grams, edits, symbols=ABC) == expected
-    expected = [definition.global_paper(1, 3, grams, edits)] * n
-    assert found("global-paper", texts, grams, edits, symbols=ABC) == expected
+    expected = [[definition.global_bound(grams, e)] * n for e in range(edits + 1)]
+    assert columns("global", texts, grams, edits, symbols=ABC) == expected
+    expected = [[definition.global_paper(1, 3, grams, e)] * n for e in range(edits + 1)]
+    assert columns("global-paper", texts, grams, edits, symbols=ABC) == expected
 
 
 @pytest.mark.parametrize("model", ["uniform", "keyboard"])
@@ -113,8 +130,9 @@ def test_the_global_bounds_agree_with_the_definition(grams, edits, texts):
 )
 def test_calibration_agrees_with_the_definition(model, texts, grams, edits, recall, slack):
     length = max([1, *map(len, texts)]) + slack  # copies of the longest text may be cut
-    expected = [
-        definition.calibrated(
+
+    def define(text, edits):
+        return definition.calibrated(
             text,
             grams,
             AB,
@@ -124,10 +142,19 @@ def test_calibration_agrees_with_the_definition(model, texts, grams, edits, reca
             length=length,
             seed=SEED,
         )
-        for text in texts
-    ]
+
     settings = {"recall": float(recall), "errors": model, "length": length}
-    assert found("calibrated", texts, grams, edits, **settings) == expected
+    limits = columns("calibrated", texts, grams, edits, **settings)
+    assert limits == rising(define, texts, edits)
+    alone = Case(
+        Strings.of(texts, AB),
+        Base(grams),
+        Field(name="name", alphabet="AB", length=length),
+        edits,
+        float(recall),
+        model,
+    )
+    assert POLICIES["calibrated"](alone).tolist() == [define(text, edits) for text in texts]
 
 
 def test_calibration_agrees_with_the_definition_on_names_and_long_texts():
@@ -136,35 +163,38 @@ def test_calibration_agrees_with_the_definition_on_names_and_long_texts():
     texts = [text.translate(dict.fromkeys(map(ord, "ÅÄÖÜ"), CATCH_ALL)) for text in texts]
     assert len(texts[-1]) == 255
     grams = NAME_BASE.grams[:20]
-    for edits in (1, 5):
-        expected = [
-            definition.calibrated(
-                text,
-                grams,
-                symbols,
-                edits,
-                recall=Fraction(9, 10),
-                errors=editing.uniform(symbols),
-                length=255,
-                seed=SEED,
-            )
-            for text in texts
-        ]
-        assert found("calibrated", texts, grams, edits, symbols=symbols, recall=0.9) == expected
+
+    def define(text, edits):
+        return definition.calibrated(
+            text,
+            grams,
+            symbols,
+            edits,
+            recall=Fraction(9, 10),
+            errors=editing.uniform(symbols),
+            length=255,
+            seed=SEED,
+        )
+
+    limits = columns("calibrated", texts, grams, 5, symbols=symbols, recall=0.9)
+    assert limits == rising(define, texts, 5)
 
 
 def test_a_high_recall_takes_more_samples():
-    expected = definition.calibrated(
-        "ABBA",
-        ("A", "B", "AB"),
-        AB,
-        2,
-        recall=Fraction(996, 1000),
-        errors=editing.uniform(AB),
-        length=255,
-        seed=SEED,
-    )
-    assert found("calibrated", ["ABBA"], ("A", "B", "AB"), 2, recall=0.996) == [expected]
+    def define(text, edits):
+        return definition.calibrated(
+            text,
+            ("A", "B", "AB"),
+            AB,
+            edits,
+            recall=Fraction(996, 1000),
+            errors=editing.uniform(AB),
+            length=255,
+            seed=SEED,
+        )
+
+    limits = columns("calibrated", ["ABBA"], ("A", "B", "AB"), 2, recall=0.996)
+    assert limits == rising(define, ["ABBA"], 2)
 
 
 # The promise of `worst-case` and of `global`: no text within the edits is missed.
@@ -294,8 +324,8 @@ def test_the_bound_that_the_paper_prints_is_false_for_one_length():
     # section 5.1: Δ_q·ed = 1, and 'A' to 'B' is √2
     field = Field(name="name", alphabet="AB", q_min=1, q_max=1)
     agreed = Schema(fields=(field,), threshold="global-paper", edits=1)
-    limit = thresholds(Strings.of(["A"], AB), Base(("A", "B")), agreed)
-    assert limit.tolist() == [1]
+    limit = thresholds(Strings.of(["A"], AB), Base(("A", "B")), field, agreed)
+    assert limit.tolist() == [[0, 1]]
     assert embedding.squared_distance("A", "B", ("A", "B")) == 2
 
 
@@ -308,8 +338,9 @@ def test_the_bound_that_the_paper_prints_is_false_for_one_length():
 def test_calibration_reaches_its_recall_on_fresh_typos(recall, model, edits):
     symbols = ALPHABET + CATCH_ALL
     names = Strings.of(NAMES, symbols)
-    agreed = Schema(fields=(Field(name="name"),), edits=edits, recall=recall, errors=model)
-    limits = thresholds(names, NAME_BASE, agreed)
+    field = Field(name="name")
+    agreed = Schema(fields=(field,), edits=edits, recall=recall, errors=model)
+    limits = thresholds(names, NAME_BASE, field, agreed)[:, -1]
     own = embed(names, NAME_BASE).coordinates.astype(int)
     within = []
     for seed in range(5):
@@ -350,26 +381,93 @@ def test_a_threshold_depends_on_the_text_and_not_on_its_row(policy, texts, grams
 
 
 @pytest.mark.parametrize("policy", POLICIES)
+@settings(deadline=None, max_examples=10)
+@given(texts=lists(AB, max_size=4), grams=bases(AB), edits=st.integers(0, 5))
+def test_more_edits_have_no_lower_threshold_and_fewer_edits_the_same(policy, texts, grams, edits):
+    limits = columns(policy, texts, grams, edits)
+    assert limits[0] == [0] * len(texts)
+    for fewer, more in pairwise(limits):
+        assert all(a <= b for a, b in zip(fewer, more, strict=True))
+    for most in range(edits):
+        assert columns(policy, texts, grams, most) == limits[: most + 1]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
 def test_without_edits_every_threshold_is_0(policy):
-    assert found(policy, ["ABBA", "", "B"], ("A", "AB"), 0) == [0, 0, 0]
+    assert columns(policy, ["ABBA", "", "B"], ("A", "AB"), 0) == [[0, 0, 0]]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_no_records_have_no_thresholds(policy):
-    assert found(policy, [], ("A", "AB"), 1) == []
+    assert columns(policy, [], ("A", "AB"), 1) == [[], []]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_thresholds_are_whole_numbers_of_64_bits(policy):
     agreed = schema(policy, 5)
-    limits = thresholds(Strings.of(["ABBA", ""], AB), Base(("A", "AB", "AAABB", "BBBB")), agreed)
+    base = Base(("A", "AB", "AAABB", "BBBB"))
+    limits = thresholds(Strings.of(["ABBA", ""], AB), base, agreed.fields[0], agreed)
     assert limits.dtype == np.int64
 
 
 def test_a_policy_that_does_not_exist_is_refused():
-    agreed = schema("paper", 1).model_copy(update={"threshold": "hopeful"})
-    with pytest.raises(InvalidParameter, match="hopeful"):
-        thresholds(Strings.of(["A"], AB), Base(("A",)), agreed)
+    with pytest.raises(InvalidSchema, match="threshold"):
+        checked_schema(fields=(Field(name="name"),), threshold="hopeful")
+    assert set(get_args(PolicyName)) == set(POLICIES)
+
+
+def test_a_field_may_have_edits_of_its_own():
+    fields = (Field(name="one", alphabet="AB", edits=3), Field(name="other", alphabet="AB"))
+    agreed = Schema(fields=fields, threshold="worst-case", edits=1)
+    names, base = Strings.of(["ABBA", "A"], AB), Base(("A", "AB"))
+    limits = [thresholds(names, base, field, agreed) for field in fields]
+    assert [one.shape for one in limits] == [(2, 4), (2, 2)]
+    assert limits[0][:, :2].tolist() == limits[1].tolist()
+    assert limits[0].T.tolist() == columns("worst-case", ["ABBA", "A"], base.grams, 3)
+
+
+# fields whose symbols count with their places
+
+DATE = Field(name="born", kind="date")
+CODE = Field(name="code", kind="category", alphabet="AB", length=4)
+
+
+def placed(field, texts):
+    return Strings.of(texts, field.spelling).placed(field.symbols)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("field", [DATE, CODE], ids=["date", "category"])
+@pytest.mark.parametrize("edits", [0, 1, 5])
+def test_an_edit_of_a_placed_symbol_moves_by_2_whatever_the_policy(policy, field, edits):
+    own = field.model_copy(update={"edits": edits})
+    agreed = Schema(fields=(own,), threshold=policy)
+    names = placed(field, ["1980", "A", ""])
+    limits = thresholds(names, Base(field.public_grams), own, agreed)
+    assert limits.dtype == np.int64
+    assert limits.tolist() == [[2 * n for n in range(edits + 1)]] * 3
+
+
+@settings(deadline=None)
+@given(data=st.data(), field=st.sampled_from([DATE, CODE]))
+def test_values_that_differ_in_so_many_places_lie_within_the_threshold_and_no_others(data, field):
+    texts = st.text(field.alphabet, min_size=field.length, max_size=field.length)
+    one, other = data.draw(texts), data.draw(texts)
+    vectors = embed(placed(field, [one, other]), Base(field.public_grams))
+    assert vectors.scale == 1
+    rows = vectors.coordinates.astype(int)
+    far = int(((rows[0] - rows[1]) ** 2).sum())
+    assert far == 2 * sum(a != b for a, b in zip(one, other, strict=True))
+
+
+@settings(deadline=None)
+@given(data=st.data(), field=st.sampled_from([DATE, CODE]))
+def test_a_symbol_that_is_unknown_is_half_as_far_as_one_that_is_wrong(data, field):
+    text = data.draw(st.text(field.alphabet, min_size=field.length, max_size=field.length))
+    place = data.draw(st.integers(0, field.length - 1))
+    hidden = text[:place] + CATCH_ALL + text[place + 1 :]
+    rows = embed(placed(field, [text, hidden]), Base(field.public_grams)).coordinates.astype(int)
+    assert ((rows[0] - rows[1]) ** 2).sum() == 1
 
 
 @given(
@@ -381,3 +479,5 @@ def test_coarse_thresholds_are_rounded_up_to_whole_squares_of_the_scale(squared,
     assert rounded.dtype == np.int64
     assert rounded.tolist() == [definition.coarse(t, scale**2) for t in squared]
     assert all(t <= r < t + scale**2 for t, r in zip(squared, rounded.tolist(), strict=True))
+    table = np.array([[0, t] for t in squared], np.int64).reshape(-1, 2)
+    assert coarse(table, scale).tolist() == [[0, r] for r in rounded.tolist()]

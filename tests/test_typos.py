@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramlink.schema import ALPHABET, CATCH_ALL
+from gramlink.fields import ALPHABET, CATCH_ALL
 from gramlink.typos import MODELS, keyboard, uniform
 from reference import edits as definition
 from strategies import AB, ABC, WIDE

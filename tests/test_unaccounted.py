@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
+from gramlink.fields import CATCH_ALL, Field
 from gramlink.mining import MINERS, Estimates, mine_field, price, read_again, top
 from gramlink.mining.unaccounted import random_grams
 from gramlink.privacy import Budget, Draw
-from gramlink.schema import CATCH_ALL, Field
+from gramlink.schema import Schema
 from gramlink.strings import Strings
 from reference import mining as definition
 from reference.grams import ranked
@@ -95,7 +96,27 @@ def test_a_private_miner_does_nothing_without_a_budget(miner):
 @pytest.mark.parametrize("miner", sorted(MINERS))
 def test_the_price_is_epsilon_unless_no_record_is_read_or_there_is_no_privacy(miner):
     expected = {"exact": None, "random": 0, "public": 0}.get(miner, Fraction(1, 3))
-    assert price(field(miner), Fraction(1, 3)) == expected
+    assert price(Schema(fields=(field(miner),), epsilon=Fraction(1, 3))) == expected
+
+
+FREE = [Field(name="born", kind="date"), Field(name="sex", kind="category"),
+        Field(name="phone", kind="digits"), Field(name="hair", miner="public", grams=("A",)),
+        Field(name="dice", miner="random")]  # fmt: skip
+
+
+@pytest.mark.parametrize("miner", sorted(set(MINERS) - set(UNACCOUNTED)))
+def test_several_fields_cost_epsilon_together_whatever_stands_beside_them(miner):
+    mined = (Field(name="given", miner=miner), Field(name="surname", share="1/7"))
+    assert price(Schema(fields=(*mined, *FREE), epsilon=Fraction(1, 3))) == Fraction(1, 3)
+
+
+def test_fields_whose_bases_are_public_cost_nothing_together():
+    assert price(Schema(fields=tuple(FREE), epsilon=Fraction(1, 3))) == 0
+
+
+def test_one_field_without_privacy_leaves_none():
+    fields = (Field(name="given"), Field(name="surname", miner="exact"), *FREE)
+    assert price(Schema(fields=fields)) is None
 
 
 @pytest.mark.parametrize("miner", UNACCOUNTED)

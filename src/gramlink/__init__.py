@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gramlink.base import Base, merge
     from gramlink.bundle import Bundle
-    from gramlink.datasets import cities, corrupt, sample, surnames
-    from gramlink.embedding import Vectors, embed
+    from gramlink.choosing import chosen_passes
+    from gramlink.clusters import Clusters, cluster
+    from gramlink.comparing import Comparison
+    from gramlink.datasets import Persons, cities, corrupt, febrl4, persons, sample, surnames
+    from gramlink.deciding import Linkage, decide_scored
+    from gramlink.embedding import Encoded, Vectors, embed
     from gramlink.errors import (
         BudgetExceeded,
         GramlinkError,
@@ -25,18 +29,23 @@ if TYPE_CHECKING:
         Mismatch,
     )
     from gramlink.evaluation import Scores, score
+    from gramlink.explaining import Explanation, explain
+    from gramlink.fields import Field
     from gramlink.ledger import Charge, Ledger
-    from gramlink.linking import link
+    from gramlink.linking import deduplicate, link
     from gramlink.links import Links, decide
     from gramlink.matching import Pairs, match, match_batches, match_to_parquet
     from gramlink.mined import Mined, mine
     from gramlink.mining import MINERS, Estimates, mine_field, read_again
+    from gramlink.model import Model
+    from gramlink.passes import Pass, candidates
     from gramlink.privacy import Budget
     from gramlink.projection import Projection, agree
     from gramlink.pseudonyms import owner_key
+    from gramlink.quality import Quality, assess
     from gramlink.records import Problem, Records, read_records
-    from gramlink.roles import LinkageUnit, Owner
-    from gramlink.schema import Field, Schema, load_schema
+    from gramlink.roles import LinkageUnit, Owner, link_all
+    from gramlink.schema import Schema, load_schema
     from gramlink.strings import Strings
     from gramlink.thresholds import POLICIES, coarse
 
@@ -50,8 +59,12 @@ _HOME = {
     "BudgetExceeded": "errors",
     "Bundle": "bundle",
     "Charge": "ledger",
+    "Clusters": "clusters",
+    "Comparison": "comparing",
+    "Encoded": "embedding",
     "Estimates": "mining",
-    "Field": "schema",
+    "Explanation": "explaining",
+    "Field": "fields",
     "GramlinkError": "errors",
     "InvalidBase": "errors",
     "InvalidFile": "errors",
@@ -60,26 +73,40 @@ _HOME = {
     "InvalidRecords": "errors",
     "InvalidSchema": "errors",
     "Ledger": "ledger",
+    "Linkage": "deciding",
     "LinkageUnit": "roles",
     "Links": "links",
     "Mined": "mined",
     "Mismatch": "errors",
+    "Model": "model",
     "Owner": "roles",
     "Pairs": "matching",
+    "Pass": "passes",
+    "Persons": "datasets",
     "Problem": "records",
     "Projection": "projection",
+    "Quality": "quality",
     "Records": "records",
     "Schema": "schema",
     "Scores": "evaluation",
     "Strings": "strings",
     "Vectors": "embedding",
     "agree": "projection",
+    "assess": "quality",
+    "candidates": "passes",
+    "chosen_passes": "choosing",
     "cities": "datasets",
+    "cluster": "clusters",
     "coarse": "thresholds",
     "corrupt": "datasets",
     "decide": "links",
+    "decide_scored": "deciding",
+    "deduplicate": "linking",
     "embed": "embedding",
+    "explain": "explaining",
+    "febrl4": "datasets",
     "link": "linking",
+    "link_all": "roles",
     "load_schema": "schema",
     "match": "matching",
     "match_batches": "matching",
@@ -88,6 +115,7 @@ _HOME = {
     "mine": "mined",
     "mine_field": "mining",
     "owner_key": "pseudonyms",
+    "persons": "datasets",
     "read_again": "mining",
     "read_records": "records",
     "sample": "datasets",

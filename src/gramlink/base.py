@@ -1,6 +1,7 @@
 """Base: the grams both owners project their records on."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -79,22 +80,22 @@ class CodedBase:
     weights: Ints
 
 
-def merge(left: Estimates, right: Estimates, size: int) -> Base:
+def merge(mined: Iterable[Estimates], size: int) -> Base:
     """The grams of the largest summed counts; the same whoever computes it.
 
     A gram that one owner did not report counts 0 there: it is never looked up in records,
-    which would leak. Each owner merges for itself and they compare digests, so that both know
-    the base follows from the two files they exchanged.
+    which would leak. Each owner merges for itself and they compare digests, so that all know
+    the base follows from the files they exchanged.
 
     >>> one = Estimates(("A", "B"), (Fraction(5), Fraction(2)))
     >>> two = Estimates(("C", "B"), (Fraction(4), Fraction(4)))
-    >>> merge(one, two, 2).grams
+    >>> merge((one, two), 2).grams
     ('B', 'A')
 
     Privacy: reads released counts only, so it costs nothing.
     """
     sums: dict[str, Fraction] = {}
-    for estimates in (left, right):
+    for estimates in mined:
         for gram, count in zip(estimates.grams, estimates.counts, strict=True):
             sums[gram] = sums.get(gram, Fraction(0)) + count
     return Base(top(sums.items(), size).grams)

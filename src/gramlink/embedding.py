@@ -46,6 +46,19 @@ class Vectors:
         return self.counts.astype(np.int16) * weights.astype(np.int16)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """One field of all records: vectors and, from the left owner, thresholds.
+
+    Column e of the thresholds is for e edits, so the first is 0 and none falls.
+
+    Privacy: as `Vectors`; thresholds add a little.
+    """
+
+    vectors: Vectors
+    thresholds: npt.NDArray[np.int64] | None = None
+
+
 def embed(strings: Strings, base: Base) -> Vectors:
     """Count the base's grams in each text, overlapping occurrences included.
 

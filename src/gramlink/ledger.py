@@ -31,8 +31,8 @@ from gramlink.errors import (
     InvalidParameter,
 )
 from gramlink.files import KIND, from_json, sync_folder
+from gramlink.numbers import fraction
 from gramlink.privacy import SYSTEM, Budget, Draw, shown
-from gramlink.schema import fraction
 
 if sys.platform == "win32":
     import msvcrt

@@ -1,13 +1,20 @@
-"""All three parties in one process, for trying out."""
+"""All three parties in one process, for trying out; and one owner alone with its file."""
 
 from pathlib import Path
 from typing import Any
 
+from gramlink.choosing import chosen_passes
+from gramlink.comparing import Comparison
+from gramlink.deciding import Linkage, decide_scored
+from gramlink.errors import InvalidParameter
+from gramlink.fields import Field
 from gramlink.links import Links
+from gramlink.passes import Pass, candidates
 from gramlink.projection import agree
-from gramlink.records import read_records
+from gramlink.records import Records, read_records
 from gramlink.roles import LinkageUnit, Owner
-from gramlink.schema import Schema, load_schema
+from gramlink.schema import Schema, checked_schema, load_schema
+from gramlink.scoring import score
 
 
 def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
@@ -16,9 +23,8 @@ def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
     >>> import polars as pl
     >>> ones = pl.DataFrame({"id": ["1", "2"], "surname": ["Miller", "Nakamura"]})
     >>> others = pl.DataFrame({"id": ["x", "y"], "surname": ["Nakamura", "Miler"]})
-    >>> from gramlink.schema import checked_schema
     >>> field = {"name": "surname", "miner": "public", "grams": ("A", "E", "I", "R", "ER", "MI")}
-    >>> link(ones, others, checked_schema(fields=(field,))).to_polars().rows()
+    >>> link(ones, others, checked_schema(fields=(field,))).bare.to_polars().rows()
     [('1', 'y'), ('2', 'x')]
 
     Privacy: none towards whoever runs it, who holds both sides' records. Mining adds the
@@ -31,4 +37,28 @@ def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
     other = Owner("right", read_records(right, schema), schema, key=b"right")
     projection = agree(one.mine(None), other.mine(None))
     unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
-    return one.translate(other.translate(unit.link()))
+    return one.translate(other.translate(unit.link().links))
+
+
+def deduplicate(records: Records, schema: Schema) -> Linkage:
+    """The pairs of records in one file that are likely of one person.
+
+    Privacy: for the owner of the file alone. Nothing leaves it, so grams are mined as they
+    are and nothing is spent; the result is as sensitive as the records.
+    """
+    if len(schema.fields) == 1:
+        raise InvalidParameter(
+            "duplicates are found in records of several fields",
+            hint="add fields to linkage.toml, such as a date of birth",
+        )
+    plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})
+    owner = Owner("owner", records, plain, key=b"owner")
+    fields = owner.embed(agree(owner.mine(None))).fields
+    comparison = Comparison.of(fields, fields).within_left
+    passes = [Pass(one) for one in schema.passes] or chosen_passes(comparison)
+    scored = score(comparison, candidates(comparison, passes), unique=False)
+    return decide_scored(scored, records.ids, records.ids, "all", schema.accept, schema.review)
+
+
+def _exact(field: Field) -> Field:
+    return field.model_copy(update={"miner": "exact"}) if field.mined else field

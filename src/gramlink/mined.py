@@ -81,15 +81,18 @@ def _tree(counts: dict[str, Any]) -> Tree:
 
 
 def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:
-    """The most frequent grams of the schema's field, under noise.
+    """The most frequent grams of each field that is mined, under noise.
 
     Privacy: spends the budget; one from a ledger was charged before it could be had. Reads
     raw records; the result may leave the building.
     """
-    field = schema.field
+    shares, mined = schema.costs, [field for field in schema.fields if field.mined]
     return Mined(
         owner=owner,
         settings=schema.agreed,
-        epsilon=price(field, budget.epsilon),
-        fields={field.name: mine_field(records[field.name], field, budget)},
+        epsilon=price(schema),
+        fields={
+            field.name: mine_field(records[field.name], field, budget.portion(shares[field.name]))
+            for field in mined
+        },
     )

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
-from gramlink.schema import fraction, positive_epsilon
+from gramlink.numbers import fraction, positive_epsilon
 
 Counts = npt.NDArray[np.int64]
 
@@ -161,6 +161,19 @@ class Budget:
         places = chosen[chosen < len(counts)]
         return places, self._draw.ranks(len(chosen) - len(places), hidden)
 
+    def portion(self, epsilon: Fraction) -> "Budget":
+        """A budget of its own for one of several releases; all of it counts as spent here.
+
+        >>> budget = Budget(Fraction(1))
+        >>> budget.portion(Fraction(1, 3)).left, budget.left
+        (Fraction(1, 3), Fraction(2, 3))
+
+        Privacy: costs `epsilon`; the costs of portions add up (sequential composition).
+        """
+        part = Budget(epsilon, self._draw)
+        self._spend(part.epsilon)
+        return part
+
     def branch(self) -> "Budget":
         """A budget for a part of the records, with the same amount already spent.
 
@@ -177,12 +190,15 @@ class Budget:
         scale = sensitivity / cost
         if not SCALES[0] <= scale <= SCALES[1]:
             raise InvalidParameter(f"epsilon {shown(cost)} is too small or too large to draw noise")
+        self._spend(cost)
+        return scale
+
+    def _spend(self, cost: Fraction) -> None:
         if self._spent + cost > self.epsilon:
             raise BudgetExceeded(
                 f"this draw costs epsilon {shown(cost)}, only {shown(self.left)} is left"
             )
         self._spent += cost
-        return scale
 
 
 def shown(epsilon: Fraction) -> str:

@@ -1,34 +1,43 @@
-"""Projection: what two owners must share to be comparable."""
+"""Projection: what owners must share to be comparable."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from gramlink.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
+from gramlink.fields import Field
 from gramlink.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
 from gramlink.mined import Mined
-from gramlink.schema import differences, schema_from
+from gramlink.schema import Schema, differences, schema_from
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The bases of all fields, and the settings that both owners use.
+    """The bases of all fields, and the settings that all owners use.
 
-    The owner whose name sorts first is the left one, who sends thresholds.
+    Owners are ordered by name. Of two, the first is the left one, who sends thresholds; of
+    more, all but the last do, as each is left to those after it.
 
-    Privacy: for the two owners only. The linkage unit gets its digest, never its grams.
+    Privacy: for the owners only. The linkage unit gets its digest, never its grams.
     """
 
-    owners: tuple[str, str]
+    owners: tuple[str, ...]
     settings: dict[str, Any]
     epsilon: dict[str, Fraction | None]
     bases: dict[str, Base]
 
     @property
-    def left(self) -> str:
-        """The owner who sends thresholds."""
-        return self.owners[0]
+    def left(self) -> tuple[str, ...]:
+        """The owners who send thresholds; the only one does, too, to compare with itself."""
+        return self.owners[:-1] or self.owners
+
+    @property
+    def mined(self) -> tuple[str, ...]:
+        """The fields whose bases were mined; those of the others follow from the settings."""
+        schema = schema_from(dict(self.settings), "the projection")
+        return tuple(field.name for field in schema.fields if field.mined)
 
     @property
     def digest(self) -> str:
@@ -49,16 +58,21 @@ class Projection:
         """What `to_json` wrote."""
         content = from_json("projection", data, name)
         try:
-            left, right = map(str, content["owners"])
             settings, bases = settings_in(content), content["bases"]
+            owners = _owners(content["owners"])
+            if content["epsilon"].keys() != set(owners):
+                raise ValueError("it does not say what each owner spent")
+            schema = schema_from(dict(settings), name)
             return cls(
-                owners=(left, right),
+                owners=owners,
                 settings=settings,
                 epsilon={
                     owner: None if spent is None else Fraction(spent)
                     for owner, spent in content["epsilon"].items()
                 },
-                bases={key: Base(tuple(bases[key])) for key in settings["fields"]},
+                bases=_bases(
+                    schema, {f.name: Base(tuple(bases[f.name])) for f in schema.fields if f.mined}
+                ),
             )
         except DAMAGE as error:
             raise damaged(name, error, "merge again") from error
@@ -70,46 +84,73 @@ class Projection:
                 owner: None if spent is None else str(spent)
                 for owner, spent in sorted(self.epsilon.items())
             },
-            "bases": {name: list(base.grams) for name, base in self.bases.items()},
+            "bases": {name: list(self.bases[name].grams) for name in self.mined},
             "settings": self.settings,
         }
 
 
-def agree(one: Mined, other: Mined) -> Projection:
-    """The projection that follows from what both owners mined; the same whoever computes it.
+def _bases(schema: Schema, mined: dict[str, Base]) -> dict[str, Base]:
+    """The bases of all fields: mined ones, and public ones in a secret order.
+
+    In the order of the alphabet, the linkage unit could read a date off its vector. The order
+    follows from the mined bases, which only the owners know.
+    """
+    secret = digest({"order of": {name: base.grams for name, base in mined.items()}})
+
+    def place(field: Field, gram: str) -> str:
+        return digest([secret, field.name, gram])
+
+    return {
+        field.name: mined[field.name]
+        if field.mined
+        else Base(tuple(sorted(field.public_grams, key=lambda gram: place(field, gram))))
+        for field in schema.fields
+    }
+
+
+def _owners(names: Any) -> tuple[str, ...]:
+    owners = tuple(map(str, names))
+    if not owners or list(owners) != sorted(set(owners)):
+        raise ValueError("its owners are not different, or not in order")
+    return owners
+
+
+def agree(*mined: Mined) -> Projection:
+    """The projection that follows from what all owners mined; the same whoever computes it.
 
     Privacy: reads released counts only, so it costs nothing.
     """
-    if one.owner == other.owner:
-        raise Mismatch(
-            f"both files were mined by {one.owner!r}",
-            hint="owners need different names before they mine: `gramlink mine --owner NAME`",
-        )
-    different = differences(one.settings, other.settings)
-    if different:
-        raise Mismatch(
-            f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-            hint="use the same linkage.toml at both owners and mine again",
-        )
-    agreed = schema_from(dict(one.settings), f"what {one.owner} mined").agreed
-    for mined in (one, other):
-        if mined.settings != agreed or mined.fields.keys() != agreed["fields"].keys():
+    first, *others = sorted(mined, key=lambda one: one.owner)
+    for one, other in pairwise((first, *others)):
+        if one.owner == other.owner:
+            raise Mismatch(
+                f"two files were mined by {one.owner!r}",
+                hint="owners need different names before they mine: `gramlink mine --owner NAME`",
+            )
+        different = differences(one.settings, other.settings)
+        if different:
+            raise Mismatch(
+                f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
+                hint="use the same linkage.toml at all owners and mine again",
+            )
+    schema = schema_from(dict(first.settings), f"what {first.owner} mined")
+    names = {field.name for field in schema.fields if field.mined}
+    for one in (first, *others):
+        if one.settings != schema.agreed or one.fields.keys() != names:
             raise InvalidFile(
-                f"what {mined.owner} mined has not all the settings or fields it must have",
+                f"what {one.owner} mined has not all the settings or fields it must have",
                 hint="ask its sender for it again",
             )
-    left, right = sorted((one, other), key=lambda mined: mined.owner)
     return Projection(
-        owners=(left.owner, right.owner),
-        settings=left.settings,
-        epsilon={left.owner: left.epsilon, right.owner: right.epsilon},
-        bases={
-            name: merge(left.fields[name], right.fields[name], _size(settings))
-            for name, settings in agreed["fields"].items()
-        },
+        owners=tuple(one.owner for one in (first, *others)),
+        settings=first.settings,
+        epsilon={one.owner: one.epsilon for one in (first, *others)},
+        bases=_bases(
+            schema,
+            {
+                field.name: merge((one.fields[field.name] for one in mined), field.size)
+                for field in schema.fields
+                if field.mined
+            },
+        ),
     )
-
-
-def _size(settings: dict[str, Any]) -> int:
-    """How many grams a field's base has; public grams are used whole."""
-    return len(settings["grams"]) or int(settings["size"])

@@ -5,8 +5,9 @@ holds. What is only odd, such as a letter outside the alphabet, is a `Problem`, 
 owner sees before any budget is spent.
 """
 
+import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from gramlink.dates import read_dates, recognise
 from gramlink.errors import InvalidRecords
-from gramlink.schema import Field, Schema
+from gramlink.fields import Field
+from gramlink.schema import Schema
 from gramlink.strings import Strings
 from gramlink.tables import SHOWN, Table, frame_table, read_table
 
@@ -28,6 +31,15 @@ _PLAIN = (
     | {"ß": "ss", "ẞ": "SS", "ı": "i", "ȷ": "j", "ĸ": "q"}
     | dict.fromkeys("ʹʺʻʼʽʾʿˈ", "'")  # letters to Unicode, apostrophes to those who type them
 )
+
+
+# What a problem is, or how its description begins.
+UNREADABLE = "not a date, so missing"
+IMPOSSIBLE = "no day of the calendar, compared by its digits"
+NOTHING_LEFT = "nothing left after normalising"
+OUTSIDE = "symbols outside the alphabet"
+MOSTLY_OUTSIDE = "more than half outside the alphabet"
+CUT = "longer than"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +59,13 @@ class Problem:
     what: str
     count: int
     rows: tuple[int, ...]
+    field: str = dataclasses.field(default="", compare=False)
+    places: npt.NDArray[np.int64] = dataclasses.field(  # all records concerned, the first being 0
+        default_factory=lambda: np.empty(0, np.int64), compare=False, repr=False
+    )
 
     def __str__(self) -> str:
-        rows = "1 row" if self.count == 1 else f"{self.count} rows"
+        rows = "1 row" if self.count == 1 else f"{self.count:,} rows"
         more = ", ..." if self.count > len(self.rows) else ""
         listed = ", ".join(map(str, self.rows))
         return f"column {self.column}: {self.what} in {rows}: {listed}{more}"
@@ -66,6 +82,7 @@ class Records:
     ids: tuple[str, ...]
     columns: Mapping[str, Strings]
     problems: tuple[Problem, ...]
+    rows: Sequence[int] = ()  # of the file, one for each record; none: numbered from 1
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -86,7 +103,8 @@ def read_records(
 
     Privacy: reads raw records; all of what comes back stays with their owner.
     """
-    needed = list(dict.fromkeys([schema.id, *(field.source for field in schema.fields)]))
+    columns_of = [column for field in schema.fields for column in field.columns]
+    needed = list(dict.fromkeys([schema.id, *columns_of]))
     if isinstance(source, str | os.PathLike):
         table = read_table(Path(source), columns=needed, separator=separator, encoding=encoding)
     else:
@@ -96,7 +114,7 @@ def read_records(
     for field in schema.fields:
         columns[field.name], found = _coded(table, field)
         problems += found
-    return Records(table.name, ids, MappingProxyType(columns), tuple(problems))
+    return Records(table.name, ids, MappingProxyType(columns), tuple(problems), table.rows)
 
 
 def normalise(values: pl.Series, field: Field) -> pl.Series:
@@ -133,44 +151,98 @@ def normalise(values: pl.Series, field: Field) -> pl.Series:
 
 
 def _ids(table: Table, column: str) -> tuple[str, ...]:
-    ids = table.columns[column].fill_null("").str.strip_chars().to_list()
-    first: dict[str, int] = {}
-    for index, value in enumerate(ids):
-        if not value:
-            raise InvalidRecords(
-                f"{table.place(column, index)}: the id is missing",
-                hint="give every record an id of its own",
-            )
-        if (earlier := first.setdefault(value, index)) != index:
-            raise InvalidRecords(
-                f"{table.place(column, index)}: row {table.rows[earlier]} has the same id",
-                hint="give every record an id of its own",
-            )
-    return tuple(ids)
+    ids = table.columns[column].fill_null("").str.strip_chars()
+    if (ids == "").any():
+        index = int((ids == "").arg_true()[0])
+        raise InvalidRecords(
+            f"{table.place(column, index)}: the id is missing",
+            hint="give every record an id of its own",
+        )
+    if ids.n_unique() < len(ids):
+        index = int((~ids.is_first_distinct()).arg_true()[0])
+        earlier = int((ids == ids[index]).arg_true()[0])
+        raise InvalidRecords(
+            f"{table.place(column, index)}: row {table.rows[earlier]} has the same id",
+            hint="give every record an id of its own",
+        )
+    return tuple(ids.to_list())
 
 
 def _coded(table: Table, field: Field) -> tuple[Strings, list[Problem]]:
     """A column as symbols, and what was found on the way."""
-    raw = table.columns[field.source].fill_null("")
-    texts = normalise(raw, field).str.replace(r"\A\s+\z", "")
-    strings = Strings.of(texts.str.head(field.length).to_list(), field.symbols)
-    missing = (raw.str.strip_chars() == "").to_numpy()
+    cells = _joined(table, field)
+    known, place = _distinct(cells)  # most cells are like another
+    seen = {"missing": (known == "").to_numpy()}
+    if field.kind == "date":
+        dates = read_dates(known, field.format or _recognised(table, field, cells))
+        seen[UNREADABLE] = dates.unreadable.to_numpy()
+        seen[IMPOSSIBLE] = dates.impossible.to_numpy()
+        texts = dates.digits
+    else:
+        if field.codes:
+            codes = {_folded(code): meant for code, meant in field.codes.items()}
+            folded = known.str.strip_chars().str.to_lowercase()
+            known = folded.replace_strict(codes, default=known, return_dtype=pl.String)
+        texts = normalise(known, field).str.replace(r"\A\s+\z", "")
+    strings = Strings.of(texts.str.head(field.length).to_list(), field.spelling)
+    if field.kind != "date":
+        seen |= _oddities(texts, strings, field, seen["missing"])
+    if field.placed:
+        strings = strings.placed(field.symbols)
+    found = {what: rows[place] for what, rows in seen.items() if rows.any()}
+    return strings.take(place), [_problem(table, field, what, rows) for what, rows in found.items()]
+
+
+def _distinct(cells: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int64]]:
+    """The different cells, and the place of each cell among them."""
+    frame = cells.alias("cell").to_frame()
+    different = frame.unique(maintain_order=True).with_row_index("place")
+    places = frame.join(different, on="cell", how="left", maintain_order="left")["place"]
+    return different["cell"], places.cast(pl.Int64).to_numpy()
+
+
+def _joined(table: Table, field: Field) -> pl.Series:
+    """The known columns of a field as one text, with a blank between them; empty if there is none.
+
+    Not known is what is blank, or what stands for "not known" in this file.
+    """
+    tokens = ["", *map(_folded, field.missing)]
+    cells = [table.columns[name].fill_null("") for name in field.columns]
+    parts = [
+        pl.when(~cell.str.strip_chars().str.to_lowercase().is_in(tokens)).then(cell)
+        for cell in cells
+    ]
+    return pl.select(pl.concat_str(*parts, separator=" ", ignore_nulls=True)).to_series()
+
+
+def _folded(text: str) -> str:
+    return text.strip().lower()
+
+
+def _recognised(table: Table, field: Field, cells: pl.Series) -> str:
+    """The format of the dates in a column."""
+    try:
+        return recognise(cells)
+    except InvalidRecords as error:
+        raise InvalidRecords(
+            f"{table.name}, column {field.source}: {error}", hint=error.hint
+        ) from error
+
+
+def _oddities(
+    texts: pl.Series, strings: Strings, field: Field, missing: npt.NDArray[np.bool_]
+) -> dict[str, npt.NDArray[np.bool_]]:
     outside = np.append(0, np.cumsum(strings.codes == len(field.alphabet)))[strings.offsets]
     strange = np.diff(outside)
-    seen = {
-        "missing": missing,
-        "nothing left after normalising": strings.missing & ~missing,
-        f"longer than {field.length} symbols, cut": (
-            (texts.str.len_chars() > field.length).to_numpy()
-        ),
-        "symbols outside the alphabet": strange > 0,
-        "more than half outside the alphabet": 2 * strange > strings.lengths,
+    return {
+        NOTHING_LEFT: strings.missing & ~missing,
+        f"{CUT} {field.length} symbols, cut": ((texts.str.len_chars() > field.length).to_numpy()),
+        OUTSIDE: strange > 0,
+        MOSTLY_OUTSIDE: 2 * strange > strings.lengths,
     }
-    return strings, [
-        _problem(table, field, what, rows) for what, rows in seen.items() if rows.any()
-    ]
 
 
 def _problem(table: Table, field: Field, what: str, found: npt.NDArray[np.bool_]) -> Problem:
-    rows = tuple(table.rows[index] for index in np.flatnonzero(found)[:SHOWN].tolist())
-    return Problem(field.source, what, int(found.sum()), rows)
+    places = np.flatnonzero(found)
+    rows = tuple(table.rows[index] for index in places[:SHOWN].tolist())
+    return Problem(field.source, what, len(places), rows, field.name, places)

@@ -36,16 +36,17 @@ class Strings:
         if not 2 <= len(symbols) <= 255:
             raise InvalidParameter(f"an alphabet has 1 to 254 symbols, not {len(symbols) - 1}")
         texts = list(texts)
-        if any(len(text) > LONGEST for text in texts):
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        if lengths.max(initial=0) > LONGEST:
             raise InvalidParameter(f"a text has at most {LONGEST} symbols")
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
         points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
         table = np.frombuffer(symbols.encode("utf-32-le"), np.uint32)
-        order = np.argsort(table)
-        place = np.minimum(np.searchsorted(table, points, sorter=order), len(table) - 1)
-        codes = np.where(table[order][place] == points, order[place], len(symbols) - 1)
-        return cls(codes.astype(np.uint8), offsets, symbols)
+        size = int(table.max()) + 1
+        code_of = np.full(size + 1, len(symbols) - 1, np.uint8)  # the last is for all above
+        code_of[table] = np.arange(len(symbols))
+        codes = code_of[np.minimum(points, size)]
+        return cls(codes, offsets, symbols)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -78,3 +79,30 @@ class Strings:
         np.cumsum(lengths, out=offsets[1:])
         source = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Strings(self.codes[source], offsets, self.symbols)
+
+    def placed(self, symbols: str) -> "Strings":
+        """The texts with each symbol counted together with its place, for placed fields.
+
+        >>> list(Strings.of(["BA", "B?"], "AB*").placed("abcd*"))
+        ['bc', 'b*']
+        """
+        size = len(self.symbols) - 1
+        places = np.arange(len(self.codes)) - np.repeat(self.offsets[:-1], self.lengths)
+        codes = np.where(self.codes == size, len(symbols) - 1, places * size + self.codes)
+        return Strings(codes.astype(np.uint8), self.offsets, symbols)
+
+
+def distinct(strings: Strings) -> tuple[Strings, npt.NDArray[np.int64]]:
+    """The different texts in the order they appear, and the place of each text among them.
+
+    >>> texts, place = distinct(Strings.of(["B", "A", "B"], "AB*"))
+    >>> list(texts), place.tolist()
+    (['B', 'A'], [0, 1, 0])
+    """
+    from gramlink.kernels.interning import intern_rows
+
+    lengths = strings.lengths
+    padded = np.zeros((len(strings), max(1, int(lengths.max(initial=0)))), np.uint8)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = strings.codes + 1
+    place, rows = intern_rows(padded)
+    return strings.take(rows), place

@@ -11,7 +11,8 @@ All in units of 1 / scale², so whole numbers. Each policy is a function of a `C
 | global-paper | none: the paper's Δ_q·ed, whose proof is invalid |
 
 The promises are about strings as the schema normalises them. With no edits, every
-threshold is 0.
+threshold is 0. In a field whose symbols count with their places, such as a date, every
+edit replaces one symbol and moves by 2, whatever the policy.
 """
 
 import math
@@ -22,9 +23,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.base import Base
-from gramlink.errors import InvalidParameter
-from gramlink.schema import Field, Schema
-from gramlink.strings import Strings
+from gramlink.fields import Field
+from gramlink.schema import Schema
+from gramlink.strings import Strings, distinct
 from gramlink.typos import MODELS
 
 Ints = npt.NDArray[np.int64]
@@ -126,24 +127,29 @@ POLICIES: dict[str, Callable[[Case], Ints]] = {
 }
 
 
-def thresholds(strings: Strings, base: Base, schema: Schema) -> Ints:
-    """The squared threshold of each text, by the schema's policy and number of edits.
+def thresholds(strings: Strings, base: Base, field: Field, schema: Schema) -> Ints:
+    """The squared thresholds of each text: column e is for e edits, from 0 to the field's.
 
     >>> from gramlink.schema import checked_schema
     >>> names = Strings.of(["ANNA"], "AN*")
     >>> schema = checked_schema(fields=({"name": "x", "alphabet": "AN"},), threshold="global")
-    >>> thresholds(names, Base(("A", "N")), schema).tolist()
-    [2]
+    >>> thresholds(names, Base(("A", "N")), schema.fields[0], schema).tolist()
+    [[0, 2]]
 
     Privacy: reads raw records. A threshold tells the linkage unit something of its string
     (about two bits); `coarse` takes most of that away.
     """
-    if schema.threshold not in POLICIES:
-        raise InvalidParameter(f"no threshold policy {schema.threshold!r}")
-    if schema.edits == 0:
-        return np.zeros(len(strings), np.int64)
-    case = Case(strings, base, schema.field, schema.edits, schema.recall, schema.errors)
-    return POLICIES[schema.threshold](case)
+    most = schema.edits_of(field)
+    result = np.zeros((len(strings), most + 1), np.int64)
+    if field.placed:
+        result[:] = 2 * np.arange(most + 1)
+        return result
+    different, place = distinct(strings)
+    for edits in range(1, most + 1):
+        case = Case(different, base, field, edits, schema.recall, schema.errors)
+        # more edits never lead less far, whatever the samples of a calibration say
+        result[:, edits] = np.maximum(POLICIES[schema.threshold](case)[place], result[:, edits - 1])
+    return result
 
 
 def coarse(squared: Ints, scale: int) -> Ints:

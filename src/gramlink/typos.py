@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.schema import CATCH_ALL
+from gramlink.fields import CATCH_ALL
 
 # The letters beside, above and below each letter on a QWERTY keyboard.
 _KEYBOARD = (

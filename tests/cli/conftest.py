@@ -4,7 +4,7 @@ import shutil
 import sys
 
 import pytest
-from owners import command, contents, write_csvs
+from owners import command, contents, write_csvs, write_people
 
 from gramlink import cli
 
@@ -67,6 +67,11 @@ def finished(tmp_path_factory):
         "results links.csv registry.csv",
         "results hospital-links.csv registry.csv -o both.csv",
     ]
+    run_quietly(folder, commands)
+    return folder
+
+
+def run_quietly(folder, commands):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for line in commands:
@@ -74,11 +79,37 @@ def finished(tmp_path_factory):
             with pytest.raises(SystemExit) as end:
                 cli.main()
             assert not end.value.code, line
-    return folder
 
 
 @pytest.fixture
 def done(finished, folder):
     """The working folder, with everything in it that the commands write."""
     shutil.copytree(finished, folder, dirs_exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def finished_people(tmp_path_factory):
+    """A folder in which three owners' files of several fields were linked."""
+    folder = tmp_path_factory.mktemp("people")
+    write_people(folder)
+    owners = ("clinic", "office", "police")
+    bundles = [f"{owner}.bundle" for owner in owners]
+    run_quietly(
+        folder,
+        [
+            *(f"mine {owner}.csv --schema {owner}.toml" for owner in owners),
+            "merge " + " ".join(f"{owner}.mined.json" for owner in owners),
+            *(f"embed {owner}.csv --schema {owner}.toml" for owner in owners),
+            "link clinic.bundle office.bundle",
+            f"link {' '.join(bundles)} -o clusters.csv",
+        ],
+    )
+    return folder
+
+
+@pytest.fixture
+def linked_people(finished_people, folder):
+    """The working folder, with everything in it that linking several fields writes."""
+    shutil.copytree(finished_people, folder, dirs_exist_ok=True)
     return folder

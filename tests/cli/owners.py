@@ -8,15 +8,43 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from gramlink import cli
 from gramlink.datasets import corrupt, sample, surnames
-from gramlink.schema import ALPHABET
+from gramlink.datasets.persons import persons
+from gramlink.fields import ALPHABET
 from gramlink.strings import Strings
 
 COUNT = 300
+PEOPLE = 200
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
 TOML = 'epsilon = 30\n\n[fields.surname]\ncolumn = "surname"\nsize = 60\n'
+
+
+# fields of every kind, two of them mined; the owners' columns and formats differ
+SEVERAL = """\
+epsilon = 60
+
+[fields.given]
+column = "{given}"
+size = 40
+share = 2
+
+[fields.surname]
+size = 60
+
+[fields.born]
+kind = "date"
+column = {born}
+
+[fields.sex]
+kind = "category"
+codes = {{ male = "M", female = "F" }}
+
+[fields.postcode]
+kind = "digits"
+"""
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,39 @@ def write_csvs(folder):
     pairs = [f"{i:06d},R{place}" for place, i in enumerate(order)]
     (folder / "truth.csv").write_text("\n".join(["id_left,id_right", *pairs]) + "\n")
     (folder / "linkage.toml").write_text(TOML)
+
+
+@cache
+def people():
+    """The same persons in two files, and whose is whose."""
+    return persons(PEOPLE, overlap=1, seed=4)
+
+
+def write_people(folder):
+    """clinic.csv, office.csv and police.csv of the same persons, each with a schema of its own.
+
+    The clinic writes dates as 1980-01-31, the office 31.01.1980 and the sex in full, the
+    police year, month and day in three columns.
+    """
+    two = people()
+    day = pl.col("date_of_birth").str.to_date()
+    sex = pl.col("sex").replace({"M": "male", "F": "female"})
+    kept = ["id", "given_name", "surname", "sex", "postcode"]
+    two.left.select(*kept, "date_of_birth").write_csv(folder / "clinic.csv")
+    two.right.select(
+        "id", pl.col("given_name").alias("Vorname"), "surname", sex, "postcode",
+        born=day.dt.strftime("%d.%m.%Y"),
+    ).write_csv(folder / "office.csv", separator=";")  # fmt: skip
+    two.left.select(
+        pl.col("id").str.replace("A", "P"), *kept[1:],
+        y=day.dt.year(), m=day.dt.month(), d=day.dt.day(),
+    ).write_csv(folder / "police.csv")  # fmt: skip
+    for name, given, born in (
+        ("clinic", "given_name", '"date_of_birth"'),
+        ("office", "Vorname", '"born"'),
+        ("police", "given_name", '["y", "m", "d"]'),
+    ):
+        (folder / f"{name}.toml").write_text(SEVERAL.format(given=given, born=born))
 
 
 def contents(folder):

@@ -85,12 +85,56 @@ def test_nothing_of_a_wrong_cell_is_shown(refused, folder):
         ("epsilon = 30", 'threshold = "high"', "threshold"),
         ("[fields.surname]", "[fields.surname", "not TOML"),
         ("[fields.surname]", "[fields]", "no field"),
-        ("size = 60", "size = 60\n[fields.city]", "exactly one field"),
+        ("size = 60", 'kind = "colour"', "kind"),
+        ("size = 60", 'kind = "date"\nsize = 60', "a date field has no setting size"),
+        ("size = 60", 'kind = "digits"\nalphabet = "0"', "a digits field has no setting alphabet"),
+        ("size = 60", 'format = "DD/MM/YYYY"', "a text field has no setting format"),
+        ("size = 60", 'kind = "date"\nformat = "DD/MM"', "'DD/MM' is not a date format"),
+        ("size = 60", 'kind = "category"\nlength = 8', "a length of at most 7"),
+        ("size = 60", "kind = { text = 1 }", "kind"),
+        ('column = "surname"', "column = []", "column"),
+        ("size = 60", "share = 0", "a share must be above 0"),
+        ("size = 60", 'share = "much"', "much is not a number"),
+        ("size = 60", "edits = 6", "edits"),
+        ("epsilon = 30", "accept = 2", "accept"),
+        ("epsilon = 30", "review = 0.6", "review = 0.6 is above accept = 0.5"),
+        ("epsilon = 30", 'unique = "yes"', "unique"),
+        ("epsilon = 30", "passes = [{ surname = 1 }]", "passes are for records of several fields"),
+        ("size = 60", "size = 60\n[[passes]]\n[fields.city]", "pass 1 names no field"),
+        ("size = 60", "[fields.b]\n[[passes]]\ncity = 0", "pass 1: there is no field city"),
+        ("size = 60", "[fields.b]\n[[passes]]\nb = 2", "pass 1: b has 0 to 1 edits, not 2"),
+        ("size = 60", "[fields.b]\n[[passes]]\nb = -1", "pass 1: b has 0 to 1 edits, not -1"),
     ],
 )
 def test_a_schema_that_makes_no_sense(refused, command, old, new, says):
     edit("linkage.toml", old, new)
     refused(command, "hospital.csv", says=["linkage.toml", says], hint=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_DATA)
+def test_a_field_whose_column_is_not_there(refused, command):
+    edit("linkage.toml", "size = 60", 'size = 60\n[fields.city]\n[fields.x]\ncolumn = "surnam"')
+    says = ["hospital.csv has no column city; it has id, surname", "linkage.toml"]
+    refused(command, "hospital.csv", says=says)
+    edit("linkage.toml", "[fields.city]", '[fields.city]\ncolumn = "surname"')
+    says = ["hospital.csv has no column surnam; it has", "did you mean surname?"]
+    refused(command, "hospital.csv", says=says)
+
+
+@pytest.mark.parametrize("command", COMMANDS_ON_DATA)
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (["01/02/1980", "02/01/1981"], "dates may be day first or month first"),
+        (["SECRET", "later", "1980-01-31"], "fewer than half of the values are dates"),
+    ],
+)
+def test_dates_that_cannot_be_read(refused, folder, command, cells, says):
+    rows = [f"{n},{cell}" for n, cell in enumerate(cells)]
+    (folder / "x.csv").write_text("\n".join(["id,dob", *rows]) + "\n")
+    (folder / "linkage.toml").write_text('[fields.born]\nkind = "date"\ncolumn = "dob"\n')
+    result = refused(command, "x.csv", says=["x.csv, column dob: " + says, "format = "])
+    assert "SECRET" not in result.err
 
 
 @pytest.mark.parametrize("command", COMMANDS_ON_DATA)
@@ -162,6 +206,15 @@ def test_a_folder_in_the_place_of_the_output(refused, done, line):
     refused(*line.split(), "-o", "", says=". cannot be written: it is not a file")
 
 
+@pytest.mark.parametrize("output", ["here", "nowhere/x", "links-model.json/x"])
+def test_links_of_several_fields_that_cannot_be_written_leave_nothing_beside(
+    refused, linked_people, output
+):
+    (linked_people / "here").mkdir()
+    says = f"{output} cannot be written" if "/" not in output else "cannot be written"
+    refused("link", "clinic.bundle", "office.bundle", "-o", output, says=says)
+
+
 @pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
 def test_a_device_in_the_place_of_the_output(refused, done, line):
     os.mkfifo(done / "pipe")
@@ -219,21 +272,6 @@ def test_a_schema_is_not_overwritten_unless_asked(refused, run, folder):
     assert (folder / "linkage.toml").read_text() != TOML
 
 
-@pytest.mark.parametrize(
-    ("header", "args", "says"),
-    [
-        ("x,y", [], "no column of x.csv looks right for --id"),
-        ("id,y", [], "no column of x.csv looks right for --field"),
-        ("id", [], "x.csv has too few columns"),
-        ("id,surname", ["--field", "name"], "x.csv has no column 'name'"),
-        ("id,surname", ["--id", "nr"], "x.csv has no column 'nr'"),
-    ],
-)
-def test_columns_that_no_schema_can_be_proposed_for(refused, folder, header, args, says):
-    (folder / "x.csv").write_text(f"{header}\n")
-    refused("init", "x.csv", "-o", "new.toml", *args, says=says)
-
-
 # the ledger
 
 
@@ -243,6 +281,29 @@ def test_overspending_is_refused_with_code_3_and_says_what_is_left(refused, run,
     refused("mine", "hospital.csv", "--force", code=3, says="only 0.1 is left in hospital.ledger")
     refused("ledger", "hospital.ledger", "--allow", "29", code=3, says="30 is spent", hint=False)
     assert (done / "hospital.mined.json").is_file()
+
+
+def test_overspending_on_several_fields_is_refused_as_a_whole(refused, linked_people):
+    before = (linked_people / "clinic.mined.json").read_bytes()
+    line = ["mine", "clinic.csv", "--schema", "clinic.toml", "--force"]
+    refused(*line, code=3, says=["costs epsilon 60", "only 0 is left"])
+    assert (linked_people / "clinic.mined.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("share", ["1e-20", '"1/1000000000000"', f'"1/{10**60 + 7}"'])
+def test_a_share_that_buys_no_noise_costs_nothing(refused, share):
+    twin = f'[fields.twin]\ncolumn = "surname"\nshare = {share}\n'
+    edit("linkage.toml", "size = 60\n", f"size = 60\n{twin}")
+    refused("mine", "hospital.csv", says="gramlink: error: ", hint=False)
+
+
+def test_shares_of_any_denominators_can_be_paid_for(run, folder):
+    """Their exact portions have more digits than a person would write."""
+    for n in range(101, 181, 2):
+        with (folder / "linkage.toml").open("a") as file:
+            file.write(f'[fields.f{n}]\ncolumn = "surname"\nsize = 5\nshare = "1/{n}"\n')
+    run("mine", "hospital.csv")
+    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "30"
 
 
 def test_the_ledger_of_another_data_set(refused, done):
@@ -430,7 +491,7 @@ def test_another_partys_name_cannot_write_to_the_terminal(refused, done):
         path = done / f"{owner}.mined.json"
         document = json.loads(path.read_bytes()) | {"owner": "evil\x1b[2J\nname"}
         path.write_text(json.dumps(document))
-    result = refused(*READING["hospital.mined.json"].split(), says="both files were mined by")
+    result = refused(*READING["hospital.mined.json"].split(), says="two files were mined by")
     assert "\x1b" not in result.err
 
 
@@ -455,7 +516,7 @@ def test_owners_whose_schemas_differ_are_told_in_what(refused, run, done, old, n
 
 def test_one_name_for_two_owners(refused, run, done):
     run("mine", "registry.csv", "--owner", "hospital", "-o", "b.json", "--ledger", "b.ledger")
-    says = ["both files were mined by 'hospital'", "--owner"]
+    says = ["two files were mined by 'hospital'", "--owner"]
     refused("merge", "hospital.mined.json", "b.json", says=says)
     refused("merge", "hospital.mined.json", "hospital.mined.json", says=says)
     refused("link", "hospital.bundle", "hospital.bundle", says="both bundles are of", hint=False)
@@ -475,6 +536,49 @@ def test_bundles_of_different_projections(refused, run, done):
 
 
 @pytest.mark.usefixtures("done")
+def test_one_file_alone_has_nothing_to_be_merged_or_linked_with(refused):
+    says = ["at least two owners", "ask the other owner"]
+    refused("merge", "hospital.mined.json", says=says)
+    says = ["at least two bundles", "gramlink dedupe"]
+    refused("link", "hospital.bundle", says=says)
+
+
+def test_one_name_for_two_of_three_owners(refused, run, done):
+    run("mine", "registry.csv", "--owner", "x", "-o", "x.json", "--ledger", "x.ledger")
+    names = ["hospital.mined.json", "x.json", "registry.mined.json"]
+    run("merge", *names)
+    refused("merge", *names, "x.json", says="two files were mined by 'x'")
+    (done / "copy.bundle").write_bytes((done / "hospital.bundle").read_bytes())
+    bundles = ["hospital.bundle", "registry.bundle", "copy.bundle"]
+    refused("link", *bundles, says="both bundles are of hospital", hint=False)
+
+
+def test_a_third_owner_of_another_schema_is_named(refused, run, done):
+    edit("linkage.toml", "size = 60", "size = 61")
+    run("mine", "registry.csv", "--owner", "zoo", "-o", "z.json", "--ledger", "z.ledger")
+    says = "registry and zoo differ in fields.surname.size: 60 and 61"
+    refused("merge", "hospital.mined.json", "z.json", "registry.mined.json", says=says)
+    assert (done / "projection.json").is_file()
+
+
+@pytest.mark.parametrize("owner", ["../clinic", "a/b", "", "x" * 300, "a\x1b[2Jb", "a\nb"])
+@pytest.mark.parametrize("name", ["clinic", "office"])
+def test_an_owner_in_a_bundle_whose_name_no_file_could_have(refused, linked_people, name, owner):
+    """Of three owners, files are named after each two."""
+    for one in ("clinic", "office", "police"):
+        with zipfile.ZipFile(linked_people / f"{one}.bundle") as archive:
+            parts = {part: archive.read(part) for part in archive.namelist()}
+        if one == name:
+            manifest = json.loads(parts["manifest.json"]) | {"owner": owner}
+            parts["manifest.json"] = json.dumps(manifest).encode()
+        with zipfile.ZipFile(linked_people / f"{one}.bundle", "w") as archive:
+            for part, data in parts.items():
+                archive.writestr(part, data)
+    bundles = ["clinic.bundle", "office.bundle", "police.bundle"]
+    refused("link", *bundles, "-o", "all.csv", says="gramlink: error: ", hint=False)
+
+
+@pytest.mark.usefixtures("done")
 def test_a_rule_that_does_not_exist(refused):
     says = ["no rule 'best'", "one-to-one"]
     refused("link", "hospital.bundle", "registry.bundle", "--decide", "best", says=says)
@@ -485,6 +589,84 @@ def test_tables_of_no_links_need_their_columns_all_the_same(refused, done):
     refused("results", "none.csv", "hospital.csv", says="none.csv has no column id_left")
     (done / "none.csv").write_text("")
     refused("results", "none.csv", "hospital.csv", says="none.csv is empty")
+    (done / "none.csv").write_text("cluster,owner,nr\n1,hospital,x\n")
+    refused("results", "none.csv", "hospital.csv", says="none.csv has no column id")
+
+
+# explaining
+
+
+def some_link(folder):
+    return (folder / "links.csv").read_text().splitlines()[1].split(",")
+
+
+EXPLAIN = ("explain", "links-model.json", "clinic.bundle", "office.bundle")
+
+
+def test_records_that_there_are_not_cannot_be_explained(refused, linked_people):
+    left, right = some_link(linked_people)
+    says = ["no record of clinic has a pseudonym that starts with 'xyz'", "clinic"]
+    refused(*EXPLAIN, "xyz", right, says=says)
+    refused(*EXPLAIN, left, "xyz", says="no record of office has a pseudonym")
+    refused(*EXPLAIN, right, left, says=["no record of clinic", "sorts first comes first"])
+    refused(*EXPLAIN, "", right, says="200 records of clinic have a pseudonym")
+
+
+def test_the_model_of_other_fields_explains_nothing(refused, linked_people):
+    left, right = some_link(linked_people)
+    model = json.loads((linked_people / "links-model.json").read_bytes())
+    model["levels"]["city"] = model["levels"].pop("postcode")
+    (linked_people / "links-model.json").write_text(json.dumps(model))
+    refused(*EXPLAIN, left, right, says="links-model.json", hint=False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"gramlink": "bundle"},
+        {"pairs": "many"},
+        {"pairs": 0},
+        {"levels": []},
+        {"levels": {}},
+        {"passes": 1},
+        {"random": {}},
+        {"matches": []},
+        {"matches": [{}]},
+        {"related": 5},
+        {"within": []},
+    ],
+    ids=str,
+)
+def test_a_damaged_model_explains_nothing(refused, linked_people, change):
+    left, right = some_link(linked_people)
+    path = linked_people / "links-model.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes()) | change))
+    refused(*EXPLAIN, left, right, says="links-model.json", hint=False)
+
+
+@pytest.mark.parametrize("line", ["explain x.json {} {} a b", "explain {} {} {} a b"])
+def test_files_that_explain_nothing(refused, linked_people, line):
+    bundles = ["clinic.bundle", "office.bundle", "police.bundle"]
+    refused(*line.format(*bundles).split(), says="gramlink: error: ", hint=False)
+    assert (linked_people / "links-model.json").is_file()
+
+
+# duplicates
+
+
+def test_duplicates_are_not_looked_for_in_one_field(refused):
+    says = ["duplicates are found in records of several fields", "linkage.toml"]
+    refused("dedupe", "hospital.csv", says=says)
+
+
+def test_duplicates_never_replace_what_is_there(refused, linked_people):
+    line = ["dedupe", "clinic.csv", "--schema", "clinic.toml", "-o"]
+    refused(*line, "clinic.csv", says="the output would replace clinic.csv")
+    refused(*line, "clinic.toml", says="the output would replace clinic.toml")
+    refused(*line, "office.csv", says=["office.csv exists already", "--force"])
+    refused(*line, "nowhere/x.csv", says="nowhere/x.csv cannot be written")
+    assert (linked_people / "office.csv").is_file()
 
 
 # keys

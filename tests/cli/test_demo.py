@@ -98,10 +98,10 @@ def test_the_report_has_three_pictures_and_needs_no_network(shown):
 
 def test_the_files_of_the_demo_can_be_used_by_hand(shown, run, monkeypatch):
     monkeypatch.chdir(shown[0])
-    assert load_schema(Path("linkage.toml")).field.size == 40
+    assert load_schema(Path("linkage.toml")).fields[0].size == 40
     assert "nothing to report" in run("check", "hospital.csv").out
     merged = run("merge", "registry.mined.json", "hospital.mined.json", "-o", "../again.json").out
-    assert "40 grams for name" in merged
+    assert "name: 40 grams, mined" in merged
     assert Path("../again.json").read_bytes() == Path("projection.json").read_bytes()
     state = json.loads(run("ledger", "registry.ledger", "--json").out)
     assert (state["spent"], state["left"]) == ("20", "0")
@@ -197,3 +197,28 @@ def test_a_demo_that_is_interrupted_leaves_no_half_file(run, folder, monkeypatch
     assert not list(folder.rglob("*.part"))
     assert not (folder / "here" / "report.html").exists()
     run(*QUICK)  # and it can be run again
+
+
+def test_the_demo_of_persons_shows_weights_and_estimates_that_come_true(tmp_path, capsys):
+    folder = tmp_path / "here"
+    sys.argv = ["gramlink", "demo", "--persons", "-n", "1500", "-o", str(folder)]
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert not end.value.code
+    out = capsys.readouterr().out
+    precision, recall, f1 = map(
+        float,
+        re.search(r"8 fields, one-to-one +[\d,]+ +([\d.]+) +([\d.]+) +([\d.]+)", out).groups(),
+    )
+    estimated = re.search(r"estimated precision ([\d.]+), recall ([\d.]+)", out).groups()
+    assert f1 > 0.98
+    assert abs(precision - float(estimated[0])) < 0.02
+    assert abs(recall - float(estimated[1])) < 0.02
+    for field in ("given_name", "date_of_birth", "phone"):
+        assert re.search(rf"^ +{field} +\+\d", out, re.MULTILINE), field
+    assert {"linkage.toml", "truth.csv", "model.json", "hospital.bundle"} <= {
+        path.name for path in folder.iterdir()
+    }
+    page = Page((folder / "report.html").read_text("utf-8"))
+    assert page.tags.count("svg") == 2
+    assert not [one for one in page.loaded if not one.startswith("#")]

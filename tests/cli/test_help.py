@@ -66,8 +66,12 @@ def test_the_options_that_the_readme_gives_exist(run):
         ["nonsense"],
         ["mine"],
         ["mine", "hospital.csv", "--nonsense"],
-        ["link", "one.bundle"],
-        ["merge", "one.json", "other.json", "third.json"],
+        ["link"],
+        ["link", "one.bundle", "--distances"],
+        ["merge"],
+        ["explain", "model.json", "one.bundle", "other.bundle", "7eb5"],
+        ["dedupe"],
+        ["dedupe", "one.csv", "other.csv"],
         ["demo", "--count", "many"],
         ["demo", "--seed", "-1"],
         ["mine", "hospital.csv", "--epsilon"],
@@ -89,5 +93,5 @@ def test_the_installed_command_answers():
         env={**os.environ, "COLUMNS": "80"},
         check=True,
     )
-    assert "Merge what both owners mined" in found.stdout
+    assert "Merge what the owners mined" in found.stdout
     assert found.stderr == ""

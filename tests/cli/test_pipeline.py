@@ -8,7 +8,7 @@ import zipfile
 
 import polars as pl
 import pytest
-from owners import COUNT, TOML, contents, edit, names
+from owners import COUNT, PEOPLE, TOML, contents, edit, names, people
 
 from gramlink.schema import load_schema
 
@@ -33,11 +33,13 @@ def test_from_two_files_to_links_command_by_command(run, folder):
     run("merge", "registry.mined.json", "hospital.mined.json", "-o", "theirs.json")
     assert (folder / "theirs.json").read_bytes() == (folder / "projection.json").read_bytes()
     assert "fingerprint: " in merged
-    assert "hospital is the left owner" in merged
+    assert "  surname: 75 grams, mined" in merged
+    assert "hospital will send thresholds" in merged
     run("embed", "hospital.csv", "-o", "hospital.bundle")
     run("embed", "registry.csv")
     linked = run("link", "registry.bundle", "hospital.bundle", "-o", "links.csv").out
-    assert f"between {COUNT + 1} records of hospital and {COUNT + 1} of registry" in linked
+    assert f"{COUNT + 1} records of hospital, {COUNT + 1} of registry: " in linked
+    assert not list(folder.glob("links-*"))  # one field has no model and no possible links
     run("results", "links.csv", "hospital.csv")
     run("results", "links.csv", "registry.csv")
     run("results", "hospital-links.csv", "registry.csv", "-o", "both.csv")
@@ -75,7 +77,7 @@ def test_what_the_linkage_unit_gets_holds_no_name_id_or_gram(done):
     with zipfile.ZipFile(done / "hospital.bundle") as archive:
         manifest = archive.read("manifest.json").decode()
         rows = pl.read_parquet(io.BytesIO(archive.read("records.parquet")))
-    assert set(rows.columns) == {"id", "counts", "threshold"}
+    assert rows.columns == ["id", "surname.counts", "surname.thresholds"]
     assert all(len(one) == 32 and set(one) <= set("0123456789abcdef") for one in rows["id"])
     assert not [name for name in left if name in manifest]
     settings = json.loads(manifest)["settings"]["fields"]["surname"]
@@ -96,7 +98,7 @@ def test_a_dry_run_shows_what_would_leave_and_writes_nothing(run, done):
     assert "000000" not in out.replace("0, 0, 0, 0", "")
     assert '"owner": "hospital"' in out
     assert f"{COUNT + 1} rows" in out
-    assert "'threshold': " in out
+    assert "'surname.thresholds': " in out
     assert "Nothing was written" in out
     assert "made up" in out
 
@@ -123,22 +125,28 @@ def test_embedding_again_gives_the_same_bundle(run, done):
 @pytest.mark.parametrize(
     ("args", "keys"),
     [
-        ("check hospital.csv", {"records", "field", "distinct", "missing", "problems"}),
+        (
+            "check hospital.csv",
+            {
+                "records", "clean", "bad", "empty", "epsilon", "fields", "worst", "identical",
+                "unique", "report", "bad_rows",
+            },
+        ),
         (
             "mine hospital.csv --owner other --ledger o.ledger -o o.json",
-            {"output", "epsilon", "grams"},
+            {"output", "epsilon", "grams", "shares"},
         ),
         ("merge hospital.mined.json registry.mined.json", {"output", "digest", "left"}),
         ("embed hospital.csv", {"output", "rows", "bytes"}),
         ("embed hospital.csv --dry-run", {"manifest", "rows", "bytes"}),
-        ("link hospital.bundle registry.bundle", {"output", "links"}),
+        ("link hospital.bundle registry.bundle", {"output", "links", "pairs"}),
         (
             "evaluate both.csv truth.csv",
             {"links", "truth", "correct", "precision", "recall", "f1"},
         ),
         ("ledger hospital.ledger", {"dataset", "allowance", "spent", "left", "releases"}),
     ],
-)
+)  # fmt: skip
 @pytest.mark.usefixtures("done")
 def test_a_summary_for_programs_is_one_json_document(run, args, keys):
     assert json.loads(run(*args.split(), "--json").out).keys() == keys
@@ -236,7 +244,7 @@ def test_an_output_that_is_a_link_stays_one(run, done):
 
 
 def test_links_with_distances_only_when_asked_for(run, done):
-    run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--distances")
+    run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--details")
     assert (done / "far.csv").read_text().startswith("id_left,id_right,distance\n")
     assert (done / "links.csv").read_text().startswith(HEADER)
 
@@ -339,7 +347,7 @@ def test_a_proposal_for_any_column_can_be_used(run, folder, column):
     quoted = '"' + column.replace('"', '""') + '"'
     (folder / "odd.csv").write_text(f"id,{quoted}\n1,MILLER\n", "utf-8")
     run("init", "odd.csv", "--field", column, "--force")
-    assert load_schema(folder / "linkage.toml").field.source == column
+    assert load_schema(folder / "linkage.toml").fields[0].source == column
     assert "1 records" in run("check", "odd.csv").out
 
 
@@ -385,7 +393,7 @@ def test_an_output_that_is_full_is_said_in_a_line(done):
 
 
 def test_distances_come_through_to_the_owner(done, run):
-    run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--distances")
+    run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--details")
     run("results", "far.csv", "hospital.csv", "-o", "mine.csv")
     sent, mapped = (
         pl.read_csv(done / name, infer_schema=False) for name in ("far.csv", "mine.csv")
@@ -400,3 +408,281 @@ def test_exports_of_one_data_set_share_its_ledger(folder, run):
     run("ledger", "hospital.ledger", "--allow", "60")
     run("mine", "november.csv", "--dataset", "hospital")
     assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "60"
+
+
+# several fields
+
+
+def by(owner, *line):
+    """A command of one of the owners, with its own schema."""
+    return (*line, "--schema", f"{owner}.toml")
+
+
+def scored(run, links):
+    """Links that both the clinic and the office have mapped back."""
+    truth = people().truth
+    truth.write_csv("people.csv")
+    run(*by("clinic", "results", links, "clinic.csv", "-o", "half.csv"))
+    run(*by("office", "results", "half.csv", "office.csv", "-o", "whole.csv"))
+    return json.loads(run("evaluate", "whole.csv", "people.csv", "--json").out)
+
+
+@pytest.mark.usefixtures("linked_people")
+def test_from_two_files_of_several_fields_to_links(run):
+    scores = scored(run, "links.csv")
+    assert scores["truth"] == PEOPLE
+    assert scores["f1"] > 0.9
+
+
+def test_epsilon_is_split_over_the_mined_fields_and_that_is_said(run, linked_people):
+    out = run(*by("clinic", "mine", "clinic.csv", "--owner", "x", "--ledger", "x.ledger")).out
+    assert "epsilon 60 was split over the mined fields: given 40, surname 20" in out
+    assert "spent epsilon 60; 0 is left in x.ledger" in out
+    told = json.loads((linked_people / "x.mined.json").read_bytes())
+    assert list(told["fields"]) == ["given", "surname"]
+    assert told["epsilon"] == "60"
+    ledger = json.loads(run("ledger", "x.ledger", "--json").out)
+    assert [release["what"] for release in ledger["releases"]] == ["mine given, surname"]
+    assert ledger["releases"][0]["parameters"]["shares"] == {"given": "40", "surname": "20"}
+
+
+@pytest.mark.usefixtures("linked_people")
+def test_a_split_for_programs_is_exact(run):
+    edit("clinic.toml", "share = 2", "share = 0.5")
+    line = ("mine", "clinic.csv", "--owner", "x", "--ledger", "x.ledger", "--json")
+    told = json.loads(run(*by("clinic", *line, "--epsilon", "1/10")).out)
+    assert told["shares"] == {"given": "1/30", "surname": "1/15"}
+    assert told["epsilon"] == "1/10"
+
+
+def test_one_mined_field_has_nothing_to_split(run, folder):
+    assert "split" not in run("mine", "hospital.csv").out
+    (folder / "linkage.toml").write_text(TOML + '[fields.x]\ncolumn = "surname"\nkind = "digits"\n')
+    line = ("mine", "hospital.csv", "--owner", "x", "--ledger", "x.ledger")
+    assert "split" not in run(*line).out
+
+
+def test_merging_says_which_bases_were_mined(run, linked_people):
+    files = [f"{owner}.mined.json" for owner in ("clinic", "office")]
+    out = run("merge", *files, "-o", "two.json").out
+    for line in (
+        "  given: 40 grams, mined",
+        "  surname: 60 grams, mined",
+        "  born: 80 grams, public",
+        "  sex: 144 grams, public",
+        "  postcode: 110 grams, public",
+        "clinic will send thresholds",
+    ):
+        assert line in out.splitlines()
+    bases = json.loads((linked_people / "two.json").read_bytes())["bases"]
+    assert {name: len(grams) for name, grams in bases.items()} == {"given": 40, "surname": 60}
+
+
+def test_three_owners_merge_to_the_same_in_any_order(run, linked_people):
+    files = [f"{owner}.mined.json" for owner in ("police", "clinic", "office")]
+    out = run("merge", *files, "-o", "again.json").out
+    again, before = (linked_people / name for name in ("again.json", "projection.json"))
+    assert again.read_bytes() == before.read_bytes()
+    assert "clinic, office will send thresholds" in out
+    told = json.loads(run("merge", *files, "-o", "again.json", "--json").out)
+    assert told["left"] == ["clinic", "office"]
+    assert json.loads(again.read_bytes())["owners"] == ["clinic", "office", "police"]
+
+
+def test_of_three_owners_two_send_thresholds(linked_people):
+    for owner in ("clinic", "office", "police"):
+        with zipfile.ZipFile(linked_people / f"{owner}.bundle") as archive:
+            rows = pl.read_parquet(io.BytesIO(archive.read("records.parquet")))
+        fields = ["given", "surname", "born", "sex", "postcode"]
+        assert [f"{name}.counts" in rows.columns for name in fields] == [True] * 5
+        left = [f"{name}.thresholds" in rows.columns for name in fields]
+        assert left == [owner != "police"] * 5
+
+
+def test_what_the_unit_gets_of_several_fields_holds_no_value(linked_people):
+    with zipfile.ZipFile(linked_people / "clinic.bundle") as archive:
+        manifest = archive.read("manifest.json").decode()
+        rows = pl.read_parquet(io.BytesIO(archive.read("records.parquet")))
+    about = json.loads(manifest)
+    assert list(about["gram lengths"]) == ["given", "surname", "born", "sex", "postcode"]
+    assert about["unique"] is True
+    own = ("column", "missing", "format", "codes", "grams")
+    assert not [
+        key for field in about["settings"]["fields"].values() for key in own if key in field
+    ]
+    left = people().left
+    values = {
+        v for name in ("id", "given_name", "surname", "date_of_birth") for v in left[name] if v
+    }
+    cells = manifest + rows.write_json()
+    assert not [value for value in values if f'"{value}"' in cells]
+
+
+def test_links_of_several_fields_come_with_possible_ones_and_a_model(run, linked_people):
+    line = ("link", "office.bundle", "clinic.bundle")
+    out = run(*line, "-o", "again.csv").out
+    assert f"{PEOPLE} records of clinic, {PEOPLE} of office: " in out
+    assert "possible ones" in out
+    assert "estimated precision" in out
+    for name in ("again.csv", "again-possible.csv"):
+        text = (linked_people / name).read_text()
+        assert text.startswith(HEADER)
+        assert name in out
+        assert text == (linked_people / name.replace("again", "links")).read_text()
+    model = json.loads((linked_people / "again-model.json").read_bytes())
+    assert (model["gramlink"], model["version"]) == ("model", 1)
+    told = json.loads(run(*line, "-o", "again.csv", "--json").out)
+    assert told["links"] == told["pairs"][0]["links"] == len(pairs(linked_people / "again.csv"))
+    assert 0 < told["pairs"][0]["precision"] <= 1
+    assert told["pairs"][0]["weights"].keys() == {"given", "surname", "born", "sex", "postcode"}
+    assert told["pairs"][0]["passes"]
+
+
+def test_details_of_several_fields_come_through_to_the_owner(run, linked_people):
+    run("link", "clinic.bundle", "office.bundle", "-o", "far.csv", "--details")
+    run(*by("clinic", "results", "far.csv", "clinic.csv", "-o", "mine.csv"))
+    sent, mapped = (
+        pl.read_csv(linked_people / name, infer_schema=False) for name in ("far.csv", "mine.csv")
+    )
+    levels = [f"level_{name}" for name in ("given", "surname", "born", "sex", "postcode")]
+    assert sent.columns == ["id_left", "id_right", "match_weight", "match_probability", *levels]
+    assert mapped.columns == sent.columns
+    assert mapped.drop("id_left").equals(sent.drop("id_left"))
+    assert all(one.startswith("A") for one in mapped["id_left"])
+    assert (linked_people / "far-possible.csv").read_text().startswith("id_left,id_right,match_")
+
+
+def test_columns_of_anybody_else_come_through_too(run, done):
+    text = (done / "links.csv").read_text().splitlines()
+    lines = [f"{line},note {n},x" for n, line in enumerate(text[1:])]
+    (done / "noted.csv").write_text("\n".join([text[0] + ",note,id", *lines]) + "\n")
+    run("results", "noted.csv", "hospital.csv", "-o", "mine.csv")
+    mapped = pl.read_csv(done / "mine.csv", infer_schema=False)
+    assert mapped["note"].to_list() == [f"note {n}" for n in range(len(lines))]
+    assert mapped["id_left"].to_list() == [left for left, _ in pairs(done / "hospital-links.csv")]
+
+
+def test_the_trees_of_several_fields_are_read_again_at_no_cost(run, linked_people):
+    for old in ("size = 40", "size = 60"):
+        edit("clinic.toml", old, f'{old}\nminer = "tree-linear"')
+    mine = by("clinic", "mine", "clinic.csv", "--owner", "x", "--ledger", "x.ledger")
+    run(*mine)
+    ledger = (linked_people / "x.ledger").read_bytes()
+    edit("clinic.toml", "size = 40", "size = 10")
+    run(*mine, "--again", "x.mined.json", "-o", "small.json")
+    assert (linked_people / "x.ledger").read_bytes() == ledger
+    after = json.loads((linked_people / "small.json").read_bytes())
+    sizes = {name: len(found["grams"]) for name, found in after["fields"].items()}
+    assert sizes == {"given": 10, "surname": 60}
+    assert after["settings"] == load_schema(linked_people / "clinic.toml").agreed
+
+
+# several owners
+
+
+def clusters(path):
+    return pl.read_csv(path, infer_schema=False)
+
+
+def test_three_owners_make_clusters(run, linked_people):
+    found = clusters(linked_people / "clusters.csv")
+    assert found.columns == ["cluster", "owner", "id"]
+    assert found.group_by("cluster", "owner").len()["len"].max() == 1
+    assert found.group_by("cluster").len()["len"].is_between(2, 3).all()
+    assert set(found["owner"]) == {"clinic", "office", "police"}
+    for one, other in (("clinic", "office"), ("clinic", "police"), ("office", "police")):
+        for end in ("possible.csv", "model.json"):
+            assert (linked_people / f"clusters-{one}-{other}-{end}").is_file()
+    bundles = [f"{owner}.bundle" for owner in ("police", "office", "clinic")]
+    out = run("link", *bundles, "-o", "again.csv").out
+    assert f"wrote again.csv: {found['cluster'].n_unique()} clusters of 3 owners' records" in out
+    assert clusters(linked_people / "again.csv").equals(found)
+
+
+def test_clusters_are_mapped_back_by_each_owner_in_turn(run, linked_people):
+    sent = clusters(linked_people / "clusters.csv")
+    out = run(*by("clinic", "results", "clusters.csv", "clinic.csv", "-o", "one.csv")).out
+    assert f"wrote one.csv: {len(sent)} records in clusters" in out
+    one = clusters(linked_people / "one.csv")
+    assert one.select("cluster", "owner").equals(sent.select("cluster", "owner"))
+    ours, others = pl.col("owner") == "clinic", pl.col("owner") != "clinic"
+    assert set(one.filter(ours)["id"]) <= set(people().left["id"])
+    assert one.filter(others).select(sent.columns).equals(sent.filter(others))
+    run(*by("office", "results", "one.csv", "office.csv", "-o", "two.csv"))
+    run(*by("police", "results", "two.csv", "police.csv", "-o", "all.csv"))
+    whole = clusters(linked_people / "all.csv").pivot("owner", index="cluster", values="id")
+    truth = dict(people().truth.rows())
+    right = whole.filter(
+        pl.col("office") == pl.col("clinic").replace_strict(truth, default=None),
+        pl.col("police") == pl.col("clinic").str.replace("A", "P"),
+    )
+    assert len(right) > 0.9 * PEOPLE
+
+
+def test_no_cluster_at_all_is_a_result_too(run, linked_people):
+    (linked_people / "none.csv").write_text("cluster,owner,id\n")
+    out = run(*by("clinic", "results", "none.csv", "clinic.csv", "-o", "mine.csv")).out
+    assert "0 records in clusters" in out
+    assert sorted(clusters(linked_people / "mine.csv").columns) == ["cluster", "id", "owner"]
+    # so that the next owner can read it
+    run(*by("office", "results", "mine.csv", "office.csv", "-o", "theirs.csv"))
+
+
+def test_no_link_with_details_keeps_its_columns(run, done):
+    (done / "none.csv").write_text("id_left,id_right,distance\n")
+    run("results", "none.csv", "hospital.csv", "-o", "mine.csv")
+    assert (done / "mine.csv").read_text() == "id_left,id_right,distance\n"
+
+
+def test_clusters_in_which_an_owner_has_no_record_are_no_mistake_of_its_key(run, linked_people):
+    found = clusters(linked_people / "clusters.csv")
+    others = found.filter(pl.col("owner") != "police")
+    others.filter(pl.len().over("cluster") > 1).write_csv(linked_people / "two.csv")
+    run(*by("police", "results", "two.csv", "police.csv", "-o", "mine.csv"))
+    assert len(clusters(linked_people / "mine.csv")) > 300
+
+
+def test_owners_of_one_field_make_clusters_too(run, done):
+    (done / "third.csv").write_bytes((done / "hospital.csv").read_bytes())
+    run("mine", "third.csv")
+    names_of_three = ("hospital", "registry", "third")
+    run("merge", *(f"{name}.mined.json" for name in names_of_three))
+    for name in names_of_three:
+        run("embed", f"{name}.csv")
+    run("link", *(f"{name}.bundle" for name in names_of_three), "-o", "clusters.csv")
+    found = clusters(done / "clusters.csv")
+    assert found.group_by("cluster", "owner").len()["len"].max() == 1
+    assert found["cluster"].n_unique() > 0.9 * COUNT
+
+
+# explaining, and duplicates
+
+
+def test_a_link_is_explained_field_by_field(run, linked_people):
+    run("link", "clinic.bundle", "office.bundle", "-o", "far.csv", "--details")
+    best = pl.read_csv(linked_people / "far.csv").sort("match_weight").row(-1, named=True)
+    line = ("explain", "links-model.json", "office.bundle", "clinic.bundle")
+    out = run(*line, best["id_left"], best["id_right"][:12]).out
+    for name in ("given", "surname", "born", "sex", "postcode", "match weight", "probability"):
+        assert name in out
+    told = json.loads(run(*line, best["id_left"], best["id_right"], "--json").out)
+    assert told["weight"] == pytest.approx(best["match_weight"], abs=0.001)
+    assert [reason["field"] for reason in told["reasons"]] == [
+        "given", "surname", "born", "sex", "postcode",
+    ]  # fmt: skip
+    for reason in told["reasons"]:
+        assert reason["level"] == best[f"level_{reason['field']}"]
+
+
+def test_duplicates_in_a_file_are_found_and_nothing_is_spent(run, linked_people):
+    left = pl.read_csv(linked_people / "clinic.csv", infer_schema=False)
+    again = left.head(60).with_columns(id="C" + pl.col("id"))
+    pl.concat([left, again]).write_csv(linked_people / "twice.csv")
+    out = run(*by("clinic", "dedupe", "twice.csv")).out
+    assert "twice-duplicates.csv" in out
+    found = pl.read_csv(linked_people / "twice-duplicates.csv", infer_schema=False)
+    assert found.columns == ["cluster", "id"]
+    groups = {tuple(sorted(ids)) for ids in found.group_by("cluster").agg("id")["id"].to_list()}
+    assert len(groups & {(one, "C" + one) for one in left["id"].head(60)}) > 50
+    assert not (linked_people / "twice.ledger").exists()
+    assert not (linked_people / "twice.key").exists()

@@ -34,6 +34,14 @@ def best_per_left(pairs: list[Pair], left: Sequence[str], right: Sequence[str]) 
     }
 
 
+def best_per_right(pairs: list[Pair], left: Sequence[str], right: Sequence[str]) -> set[Pair]:  # noqa: ARG001
+    """For each right record the closest, and of those the one whose id comes first."""
+    return {
+        min((pair for pair in pairs if pair[1] == row), key=lambda pair: (pair[2], left[pair[0]]))
+        for row in {pair[1] for pair in pairs}
+    }
+
+
 def one_to_one(pairs: list[Pair], left: Sequence[str], right: Sequence[str]) -> set[Pair]:
     """Take the closest pair, drop all others of its two records, and start over."""
     chosen, rest = set(), list(pairs)
@@ -44,4 +52,9 @@ def one_to_one(pairs: list[Pair], left: Sequence[str], right: Sequence[str]) -> 
     return chosen
 
 
-RULES = {"all": everything, "best-per-left": best_per_left, "one-to-one": one_to_one}
+RULES = {
+    "all": everything,
+    "best-per-left": best_per_left,
+    "best-per-right": best_per_right,
+    "one-to-one": one_to_one,
+}

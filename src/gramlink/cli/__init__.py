@@ -10,7 +10,20 @@ from contextlib import suppress
 
 import typer
 
-from gramlink.cli import check, demo, embed, evaluate, init, ledger, link, merge, mine, results
+from gramlink.cli import (
+    check,
+    dedupe,
+    demo,
+    embed,
+    evaluate,
+    explain,
+    init,
+    ledger,
+    link,
+    merge,
+    mine,
+    results,
+)
 from gramlink.cli.common import one_line
 from gramlink.errors import GramlinkError
 
@@ -23,7 +36,10 @@ app = typer.Typer(
     help="Link the records of two organisations that may not show each other their records.",
     epilog="Start with `gramlink demo`. Each command shows an example: `gramlink mine --help`.",
 )
-for command in (init, check, mine, merge, embed, link, results, evaluate, ledger, demo):
+_COMMANDS = (
+    init, check, dedupe, mine, merge, embed, link, explain, results, evaluate, ledger, demo,
+)  # fmt: skip
+for command in _COMMANDS:
     name = command.__name__.rpartition(".")[2]
     about, _, example = str(command.__doc__).partition("Example: ")
     # \b keeps the example in a line of its own, to be copied

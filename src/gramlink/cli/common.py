@@ -30,6 +30,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but erro
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 LINKAGE = Path("linkage.toml")
+LINK_COLUMNS = ("id_left", "id_right", "unique_id_l", "unique_id_r")  # ours, and Splink's
 
 
 def printable(text: str) -> str:
@@ -100,14 +101,14 @@ def refuse_overwriting(path: Path, *, force: bool, hint: str) -> None:
         raise InvalidFile(f"{path} exists already", hint=hint)
 
 
-def refuse_replacing(output: Path, *inputs: Path) -> None:
+def refuse_replacing(output: Path, *inputs: Path, option: str = "--output") -> None:
     """Stop before a command's output takes the place of a file that it reads or keeps."""
     from gramlink.errors import InvalidParameter
 
     for path in inputs:
         if os.path.realpath(output) == os.path.realpath(path):
             raise InvalidParameter(
-                f"the output would replace {path}", hint="name another file with --output"
+                f"the output would replace {path}", hint=f"name another file with {option}"
             )
 
 
@@ -116,14 +117,25 @@ def read_links(path: Path) -> "Links":
     from gramlink.links import Links
     from gramlink.tables import header, read_table
 
-    names, found = ("id_left", "id_right"), set(header(path))
-    if {"unique_id_l", "unique_id_r"} <= found:
-        names = ("unique_id_l", "unique_id_r")
+    names, found = LINK_COLUMNS[:2], set(header(path))
+    if set(LINK_COLUMNS[2:]) <= found:
+        names = LINK_COLUMNS[2:]
     if found.issuperset(names) and _is_header_only(path):
-        return Links((), (), ())  # no link is a result too
+        return Links((), ())  # no link is a result too
     columns = read_table(path, columns=names).columns
     left, right = (tuple(one or "" for one in columns[name]) for name in names)
-    return Links(left, right, (0,) * len(left))
+    return Links(left, right)
+
+
+def read_clusters(path: Path) -> "Links":
+    """The ids of a file of clusters, each as a link with itself."""
+    from gramlink.links import Links
+    from gramlink.tables import read_table
+
+    if _is_header_only(path):
+        return Links((), ())
+    ids = tuple(one or "" for one in read_table(path, columns=["id"]).columns["id"])
+    return Links(ids, ids)
 
 
 def _is_header_only(path: Path) -> bool:

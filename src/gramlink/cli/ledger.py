@@ -20,8 +20,8 @@ def ledger(
 ) -> None:
     """Print every release with its cost; --allow changes the total, and is recorded."""
     from gramlink.ledger import Ledger
+    from gramlink.numbers import positive_epsilon
     from gramlink.privacy import shown
-    from gramlink.schema import positive_epsilon
 
     speaker = Speaker(quiet=False, as_json=as_json)
     book = Ledger.open(path)

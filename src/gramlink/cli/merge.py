@@ -1,4 +1,4 @@
-"""Merge what both owners mined into the projection they share.
+"""Merge what the owners mined into the projection they share.
 
 Example: gramlink merge hospital.mined.json registry.mined.json -o projection.json
 """
@@ -10,30 +10,39 @@ import typer
 
 from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing
 
-MinedFile = Annotated[Path, typer.Argument(help="A file that `gramlink mine` wrote.")]
+MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine` wrote.")]
 
 
 def merge(
-    one: MinedFile,
-    other: MinedFile,
+    mined_files: MinedFiles,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("projection.json"),
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the projection; each owner does this and both compare the fingerprint."""
+    """Write the projection; each owner does this and all compare the fingerprint."""
+    from gramlink.errors import InvalidParameter
     from gramlink.files import read_bytes, written_whole
     from gramlink.mined import Mined
     from gramlink.projection import agree
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
-    refuse_replacing(output, one, other)
-    mined = [Mined.from_json(read_bytes(path), path.name) for path in (one, other)]
+    if len(mined_files) < 2:
+        raise InvalidParameter(
+            "there must be the files of at least two owners to merge",
+            hint="ask the other owner for what its `gramlink mine` wrote",
+        )
+    refuse_replacing(output, *mined_files)
+    mined = [Mined.from_json(read_bytes(path), path.name) for path in mined_files]
     projection = agree(*mined)
     with written_whole(output) as file:
         file.write(projection.to_json())
+    speaker.say(f"wrote {output}")
     for name, base in projection.bases.items():
-        speaker.say(f"wrote {output}: {len(base.grams)} grams for {name}")
-    speaker.say(f"fingerprint: {projection.fingerprint}  (must be the same at the other owner)")
-    speaker.say(f"{projection.left} is the left owner, and sends thresholds")
+        kind = "mined" if name in projection.mined else "public"
+        speaker.say(f"  {name}: {len(base.grams)} grams, {kind}")
+    speaker.say(f"fingerprint: {projection.fingerprint}  (must be the same at all owners)")
+    speaker.say(f"{', '.join(projection.left)} will send thresholds")
     speaker.say("never send this file to the linkage unit: with it, it could name most records")
-    speaker.summary({"output": str(output), "digest": projection.digest, "left": projection.left})
+    speaker.summary(
+        {"output": str(output), "digest": projection.digest, "left": list(projection.left)}
+    )

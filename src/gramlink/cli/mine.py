@@ -79,6 +79,7 @@ def mine(
         speaker.summary({"output": str(output), "epsilon": "0"})
         return
     records = read_data(data, schema, separator, encoding)
+    shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
     ledger = Ledger(ledger_file, dataset, schema.epsilon)
     # The output has its room on disk before the ledger is charged: a full disk costs nothing.
     with written_whole(output, room=ROOM) as file:
@@ -87,12 +88,15 @@ def mine(
     cost = mined.epsilon or Fraction(0)
     grams = sum(len(estimates.grams) for estimates in mined.fields.values())
     speaker.say(f"wrote {output}: {grams} grams of {len(records):,} records")
+    if len(shares) > 1:
+        split = ", ".join(f"{name} {share}" for name, share in shares.items())
+        speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
     if cost:
         left = shown(ledger.state.left)
         speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
     else:
         speaker.say("spent nothing: no record was read for it")
-    speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams})
+    speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares})
 
 
 def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> None:
@@ -105,7 +109,6 @@ def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> Non
     from gramlink.schema import differences, schema_from
 
     mined = Mined.from_json(read_bytes(source), source.name)
-    field = schema.field
     if mined.owner != owner:
         raise Mismatch(
             f"{source.name} was mined by {mined.owner}, not by {owner}",
@@ -113,17 +116,21 @@ def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> Non
         )
     before = schema_from(dict(mined.settings), source.name)
     different = differences(_mined_with(before), _mined_with(schema))
-    if different or field.name not in mined.fields:
+    names = {field.name for field in schema.fields if field.mined}
+    if different or names != mined.fields.keys():
         raise Mismatch(
             f"{source.name} was mined with other settings: {'; '.join(different)}",
             hint="only size, q_min and q_max can change without mining, and paying, again",
         )
-    fields = {field.name: read_again(mined.fields[field.name], field)}
+    fields = {name: read_again(mined.fields[name], schema[name]) for name in mined.fields}
     with written_whole(output) as file:
         file.write(replace(mined, settings=schema.agreed, fields=fields).to_json())
 
 
 def _mined_with(schema: "Schema") -> dict[str, Any]:
     """The settings that a tree was grown with, whatever is read off it."""
-    free = {"name", "column", "size", "q_min", "q_max"}
-    return {field.name: field.model_dump(mode="json", exclude=free) for field in schema.fields}
+    free = {"size", "q_min", "q_max"}
+    return {
+        field.name: {key: value for key, value in field.agreed.items() if key not in free}
+        for field in schema.fields
+    }

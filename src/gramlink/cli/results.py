@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gramlink.cli.common import (
+    LINK_COLUMNS,
     LINKAGE,
     Data,
     Encoding,
@@ -18,6 +19,7 @@ from gramlink.cli.common import (
     SchemaFile,
     Separator,
     Speaker,
+    read_clusters,
     read_data,
     read_links,
     read_schema,
@@ -40,6 +42,8 @@ def results(
     quiet: Quiet = False,
 ) -> None:
     """Replace this owner's pseudonyms by its ids; the other owner's stay as they are."""
+    import polars as pl
+
     from gramlink.errors import InvalidFile, Mismatch
     from gramlink.files import owner_name
     from gramlink.pseudonyms import owner_key
@@ -56,17 +60,25 @@ def results(
             f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
         )
     schema = read_schema(schema_file)
-    links = read_links(links_file)
+    columns = header(links_file)
+    clusters = "cluster" in columns
+    links = read_clusters(links_file) if clusters else read_links(links_file)
     records = read_data(data, schema, separator, encoding)
     mapped = Owner(owner, records, schema, owner_key(key_file)).translate(links)
-    if len(links) and (mapped.left, mapped.right) == (links.left, links.right):
+    others = [name for name in columns if name not in (*LINK_COLUMNS, "id")]
+    rest = read_table(links_file, columns=others).columns if len(links) and others else {}
+    concerned = owner in set(rest["owner"]) if clusters and "owner" in rest else len(links) > 0
+    if concerned and (mapped.left, mapped.right) == (links.left, links.right):
         raise Mismatch(
             f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
             hint="use the data and the key that were embedded",
         )
     frame = mapped.to_polars()
-    if len(links) and "distance" in header(links_file):
-        distances = read_table(links_file, columns=["distance"]).columns["distance"]
-        frame = frame.with_columns(distance=distances)
+    if clusters:
+        frame = frame.rename({"id_left": "id"}).drop("id_right")
+    empty = pl.Series([], dtype=pl.String)
+    frame = frame.with_columns(**{name: rest.get(name, empty) for name in others})
+    if clusters:
+        frame = frame.select(*others, "id")
     write_csv(output, frame)
-    speaker.say(f"wrote {output}: {len(mapped):,} links")
+    speaker.say(f"wrote {output}: {len(mapped):,} {'records in clusters' if clusters else 'links'}")

@@ -1,8 +1,5 @@
 """A report of one page with pictures, which opens without a network."""
 
-import html
-import io
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,25 +7,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.embedding import Vectors
-from gramlink.errors import GramlinkError
+from gramlink.evaluation.page import (
+    BLUE,
+    GREY,
+    ORANGE,
+    STYLE,
+    Message,
+    fact_rows,
+    message_row,
+    picture,
+    score_row,
+)
 from gramlink.evaluation.scores import Scores
 
 Ints = npt.NDArray[np.int64]
 
 SAMPLED = 1000  # left records that the pictures of distances look at
-BLUE, ORANGE, GREY = "#1f5a8a", "#c8651b", "#6b7280"
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What one party sent another."""
-
-    sender: str
-    reader: str
-    what: str
-    file: str
-    size: int
-    cost: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,41 +42,31 @@ class Story:
 
 def write_report(story: Story) -> str:
     """The page as HTML, pictures included."""
-    try:
-        import matplotlib as mpl
-    except ImportError as error:
-        raise GramlinkError(
-            "the report needs matplotlib", hint="pip install 'gramlink[report]'"
-        ) from error
-    mpl.rcParams.update({"svg.hashsalt": "gramlink", "font.size": 10})
     distances = _Distances.of(story)
     pictures = (
         (
             "Distances",
             "How far each record lies from its true match, and from the nearest other record. "
             "Where the two overlap, no threshold can tell them apart.",
-            _picture(lambda axes: _draw_distances(axes, distances)),
+            picture(lambda axes: _draw_distances(axes, distances)),
         ),
         (
             "Thresholds",
             "How far a match may lie, for each record: as sent, rounded up to whole squared "
             "distances so that they tell less of the name, and by the paper's Algorithm 2.",
-            _picture(lambda axes: _draw_thresholds(axes, story)),
+            picture(lambda axes: _draw_thresholds(axes, story)),
         ),
         (
             "Precision and recall over thresholds",
             "If one global threshold were used for all records and every pair within it linked.",
-            _picture(lambda axes: _draw_curve(axes, distances)),
+            picture(lambda axes: _draw_curve(axes, distances)),
         ),
     )
     return _PAGE.format(
-        style=_STYLE,
-        choices="".join(
-            f"<tr><th scope=row>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>"
-            for k, v in story.choices.items()
-        ),
-        scores="".join(_score_row(name, scores) for name, scores in story.scores),
-        messages="".join(map(_message_row, story.messages)),
+        style=STYLE,
+        choices=fact_rows(story.choices),
+        scores="".join(score_row(name, scores) for name, scores in story.scores),
+        messages="".join(map(message_row, story.messages)),
         pictures="".join(
             f"<figure><h3>{title}</h3>{svg}<figcaption>{text}</figcaption></figure>"
             for title, text, svg in pictures
@@ -132,20 +116,6 @@ class _Distances:
         )
 
 
-def _picture(draw: Callable[[Any], None]) -> str:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
-    axes = figure.add_subplot()
-    draw(axes)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    target = io.StringIO()
-    figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
-    svg = target.getvalue()
-    return svg[svg.index("<svg") :]
-
-
 def _draw_distances(axes: Any, distances: _Distances) -> None:
     top = float(np.quantile(distances.nearest, 0.995)) + 0.5
     edges = np.arange(0, max(top, distances.true.max()) + 0.25, 0.25)
@@ -178,33 +148,6 @@ def _draw_curve(axes: Any, distances: _Distances) -> None:
     axes.set(xlabel="global threshold (distance)", ylim=(0, 1.03))
     axes.legend(frameon=False)
 
-
-def _score_row(name: str, s: Scores) -> str:
-    cells = (f"{s.links:,}", f"{s.precision:.4f}", f"{s.recall:.4f}", f"{s.f1:.4f}")
-    numbers = "".join(f"<td class=n>{cell}</td>" for cell in cells)
-    return f"<tr><th scope=row>{html.escape(name)}</th>{numbers}</tr>"
-
-
-def _message_row(message: Message) -> str:
-    cells = (message.sender, message.reader, message.what, message.file)
-    text = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-    return f"<tr>{text}<td class=n>{message.size:,}</td><td>{html.escape(message.cost)}</td></tr>"
-
-
-_STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1f2937; background: #fff;
-       max-width: 56rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 2.5rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-th, td { text-align: left; padding: .35rem .7rem; border-bottom: 1px solid #e5e7eb;
-         vertical-align: top; }
-th { font-weight: 600; } .n { text-align: right; font-variant-numeric: tabular-nums; }
-thead th { border-bottom: 2px solid #9ca3af; }
-figure { margin: 1.5rem 0; } figure svg { width: 100%; height: auto; }
-figcaption, footer { color: #4b5563; font-size: .9rem; }
-.protects { border-left: 4px solid #1f5a8a; padding: .1rem 1rem; background: #f3f6fa; }
-"""
 
 _PROTECTED = """<b>Protected by ε:</b> the grams that the owners show each other. Whether one
 person's record was in the data changes the probability of any base by a factor of at most

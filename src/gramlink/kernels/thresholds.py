@@ -167,6 +167,23 @@ def farthest_edit(
     return result
 
 
+@serial
+def _changed(
+    text: Codes, start: Int, stop: Int, base: Int, table: Ints, lengths: Ints, weights: Ints,
+    delta: Ints, step: Int, touched: Ints, hits: Int,
+) -> tuple[Int, Int]:  # fmt: skip
+    """Take away (step -1) or add (+1) the grams that touch start..stop, or span it if empty."""
+    growth = np.int64(0)
+    for q in lengths:
+        for place in range(max(0, start - q + 1), min(stop, len(text) - q + 1)):
+            coordinate = find(table, gram_at(text, place, q, base) * 8 + q)
+            if coordinate >= 0:
+                growth += _shift(delta, weights, coordinate, step)
+                touched[hits] = coordinate
+                hits += 1
+    return growth, hits
+
+
 @parallel
 def sampled_edits(
     codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints,
@@ -187,31 +204,32 @@ def sampled_edits(
         delta = np.zeros(len(weights), np.int64)
         squares = np.empty(samples, np.int64)
         copy = np.empty(LONGEST, np.uint8)
-        gained = np.empty(8 * LONGEST, np.int64)
-        own = np.int64(0)
-        for q in lengths:
-            for start in range(size - q + 1):
-                coordinate = find(table, gram_at(text, start, q, base) * 8 + q)
-                if coordinate >= 0:
-                    own += _shift(delta, weights, coordinate, -1)
+        touched = np.empty(16 * LONGEST, np.int64)
         state = seed_of(text, seed)
         for sample in range(samples):
             copy[:size] = text
             length = size
             for _ in range(edits):
                 length, state = random_edit(copy, length, state, substitutes, insertions)
-            square = own
-            hits = 0
-            for q in lengths:
-                for start in range(min(length, limit) - q + 1):
-                    coordinate = find(table, gram_at(copy, start, q, base) * 8 + q)
-                    if coordinate >= 0:
-                        square += _shift(delta, weights, coordinate, 1)
-                        gained[hits] = coordinate
-                        hits += 1
-            squares[sample] = square
-            for coordinate in gained[:hits]:
-                delta[coordinate] -= 1
+            length = min(length, limit)
+            # only grams that touch what lies between a common start and a common end differ
+            least = min(size, length)
+            start = np.int64(0)
+            while start < least and text[start] == copy[start]:
+                start += 1
+            end = np.int64(0)
+            while end < least - start and text[size - 1 - end] == copy[length - 1 - end]:
+                end += 1
+            square, hits = _changed(
+                text, start, size - end, base, table, lengths, weights, delta, -1, touched, 0
+            )
+            growth, hits = _changed(
+                copy[:length], start, length - end, base, table, lengths, weights, delta, 1,
+                touched, hits,
+            )  # fmt: skip
+            squares[sample] = square + growth
+            for coordinate in touched[:hits]:
+                delta[coordinate] = 0
         squares.sort()
         result[i] = squares[rank - 1]
     return result

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
+from gramlink.fields import Field
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.fpm import fpm
 from gramlink.mining.levelgram import levelgram
@@ -24,7 +25,7 @@ from gramlink.mining.prefix_tree import prefix_tree
 from gramlink.mining.prefixes import Tree
 from gramlink.mining.unaccounted import exact, public, random_grams
 from gramlink.privacy import Budget
-from gramlink.schema import Field
+from gramlink.schema import Schema
 from gramlink.strings import Strings
 
 __all__ = [
@@ -56,11 +57,14 @@ MINERS: dict[str, Miner] = {
 
 # the linkage unit could make the random base, too, and the exact one has no privacy
 EXPERIMENTAL = ("random", "exact")
+FREE = ("public", *EXPERIMENTAL)  # they draw no noise
 
 
-def price(field: Field, epsilon: Fraction) -> Fraction | None:
-    """What mining a field costs: epsilon, 0 where no record is read, None for no privacy."""
-    return {"public": Fraction(0), "random": Fraction(0), "exact": None}.get(field.miner, epsilon)
+def price(schema: Schema) -> Fraction | None:
+    """What mining costs: epsilon, 0 where no record is read, None for no privacy."""
+    if any(field.mined and field.miner == "exact" for field in schema.fields):
+        return None
+    return sum(schema.costs.values(), Fraction(0))
 
 
 def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
@@ -68,7 +72,7 @@ def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
 
     Privacy: spends the budget; one from a ledger was charged before it could be had.
     """
-    if budget.left <= 0 and price(field, Fraction(1)):
+    if budget.left <= 0 and field.miner not in FREE:
         raise BudgetExceeded(f"{field.miner} needs a budget above 0")
     return MINERS[field.miner](strings, field, budget)
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from gramlink.fields import Field
 from gramlink.mining.estimates import Estimates, top
 from gramlink.mining.grams import document_frequencies, spelled
 from gramlink.privacy import Budget
-from gramlink.schema import Field
 from gramlink.strings import Strings
 
 UNIVERSE = 10**6  # up to here every gram is written out; beyond, the unseen are drawn implicitly

@@ -16,10 +16,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gramlink.fields import Field
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.grams import spelled
 from gramlink.privacy import Budget
-from gramlink.schema import Field
 from gramlink.strings import Strings
 
 Ints = npt.NDArray[np.int64]

@@ -19,11 +19,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from gramlink.fields import Field
 from gramlink.mining.allocation import Allocation, exponential, hybrid, linear
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy import Budget
-from gramlink.schema import Field
 from gramlink.strings import Strings
 
 

@@ -4,10 +4,10 @@ import random
 from fractions import Fraction
 from itertools import chain
 
+from gramlink.fields import Field
 from gramlink.mining.estimates import Estimates, top
 from gramlink.mining.grams import document_frequencies, spelled
 from gramlink.privacy import Budget
-from gramlink.schema import Field
 from gramlink.strings import Strings
 
 
@@ -48,4 +48,4 @@ def public(strings: Strings, field: Field, budget: Budget) -> Estimates:  # noqa
 
     Privacy: reads no record.
     """
-    return top(((gram, Fraction(1)) for gram in field.grams), len(field.grams))
+    return top(((gram, Fraction(1)) for gram in field.public_grams), len(field.public_grams))

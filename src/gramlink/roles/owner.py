@@ -1,24 +1,29 @@
 """The data owner: the only party that sees its records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
+from gramlink.base import Base
 from gramlink.bundle import Bundle
-from gramlink.embedding import embed
+from gramlink.embedding import Encoded, embed
 from gramlink.errors import InvalidParameter, Mismatch
+from gramlink.fields import Field
 from gramlink.ledger import Ledger
 from gramlink.links import Links
 from gramlink.mined import Mined, mine
-from gramlink.mining import EXPERIMENTAL, price
-from gramlink.privacy import Budget
+from gramlink.mining import EXPERIMENTAL
+from gramlink.privacy import Budget, shown
 from gramlink.projection import Projection
 from gramlink.pseudonyms import pseudonyms
 from gramlink.records import Records
 from gramlink.schema import Schema, differences
 from gramlink.thresholds import coarse, thresholds
 
+LEAST_EPSILON = Fraction(1, 10**6)  # seen to before anything is charged
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Owner:
     """An owner with its records, the agreed schema and the key of its pseudonyms."""
 
@@ -27,23 +32,40 @@ class Owner:
     schema: Schema
     key: bytes
 
+    @cached_property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The pseudonym of each record."""
+        return pseudonyms(self.records.ids, self.key)
+
     def mine(self, ledger: Ledger | None) -> Mined:
         """The grams to show the other owner.
 
         Privacy: charged to the ledger, durably, before any noise is drawn. Without a
         ledger nothing is accounted for: for experiments on data that is public anyway.
         """
-        field = self.schema.field
-        cost = price(field, self.schema.epsilon) or Fraction(0)
-        if ledger is not None and field.miner in EXPERIMENTAL:
+        experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
+        if ledger is not None and experiments:
+            miner = min(experiments)
             raise InvalidParameter(
-                f"the {field.miner} miner has no privacy, so no ledger can pay for it",
-                hint=f"it is for experiments: `gramlink demo --miner {field.miner}`",
+                f"the {miner} miner has no privacy, so no ledger can pay for it",
+                hint=f"it is for experiments: `gramlink demo --miner {miner}`",
             )
+        shares = {name: cost for name, cost in self.schema.costs.items() if cost}
+        for name, share in shares.items():
+            if ledger is not None and share < LEAST_EPSILON:
+                raise InvalidParameter(
+                    f"epsilon {shown(share)} for {name} is too little to draw noise for",
+                    hint="spend more, or give the field a larger share",
+                )
+        cost = sum(shares.values(), Fraction(0))
         if ledger is None or cost == 0:
             return self._mined(Budget(cost))
-        parameters = {"owner": self.name, "schema": self.schema.digest, "miner": field.miner}
-        charge = ledger.charge(cost, f"mine {field.name}", parameters)
+        parameters = {
+            "owner": self.name,
+            "schema": self.schema.digest,
+            "shares": {name: str(share) for name, share in shares.items()},
+        }
+        charge = ledger.charge(cost, f"mine {', '.join(shares)}", parameters)
         mined = self._mined(charge.budget)
         ledger.released(charge, mined.digest)
         return mined
@@ -68,31 +90,37 @@ class Owner:
                 f"the projection is of {' and '.join(projection.owners)}, not of {self.name}",
                 hint="name the owner with --owner, as when mining",
             )
-        field = self.schema.field
-        strings, base = self.records[field.name], projection.bases[field.name]
-        limits = None
-        if self.name == projection.left:
-            limits = coarse(thresholds(strings, base, self.schema), base.scale)
+        is_left = self.name in projection.left
         return Bundle(
             owner=self.name,
             settings=for_the_unit(self.schema),
             projection=projection.digest,
-            ids=pseudonyms(self.records.ids, self.key),
-            vectors=embed(strings, base),
-            thresholds=limits,
+            ids=self.pseudonyms,
+            fields={
+                field.name: self._encoded(field, projection.bases[field.name], is_left)
+                for field in self.schema.fields
+            },
+            unique=self.schema.unique,
         )
+
+    def _encoded(self, field: Field, base: Base, is_left: bool) -> Encoded:
+        strings = self.records[field.name]
+        vectors = embed(strings, base)
+        if not is_left:
+            return Encoded(vectors)
+        limits = thresholds(strings, base, field, self.schema)
+        return Encoded(vectors, coarse(limits, base.scale))
 
     def translate(self, links: Links) -> Links:
         """The links with this owner's own ids in the place of its pseudonyms.
 
         Privacy: for this owner only; the other one's pseudonyms stay as they are.
         """
-        own = dict(zip(pseudonyms(self.records.ids, self.key), self.records.ids, strict=True))
-        return Links(
-            tuple(own.get(one, one) for one in links.left),
-            tuple(own.get(one, one) for one in links.right),
-            links.squared,
-            links.scale,
+        own = dict(zip(self.pseudonyms, self.records.ids, strict=True))
+        return replace(
+            links,
+            left=tuple(own.get(one, one) for one in links.left),
+            right=tuple(own.get(one, one) for one in links.right),
         )
 
 

@@ -1,0 +1,206 @@
+"""Comparing records of several fields: the pairs that a pass finds, with all their distances.
+
+Every field's different values have numbers, and a record is a row of such numbers, -1 where
+the value is missing. Two equal numbers are two equal vectors; the distance of two others is
+computed from their counts.
+
+A pair that an earlier pass finds, too, is seen to be so from its distances, so every pair is
+kept once and no set of pairs has to be remembered.
+"""
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.kernels.jit import Int, inlined, parallel, serial
+from gramlink.kernels.signatures import popcount
+
+Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.integer]
+
+MISSING, UNKNOWN = -1, -2
+FARTHEST = 2**31 - 1  # farther counts as so far; no limit reaches it
+
+
+class Values(NamedTuple):
+    """The different values of all fields: that of number v of field f has its counts at
+    counts[starts[f] + v * widths[f]:][:widths[f]].
+    """
+
+    counts: Bytes
+    starts: Ints
+    widths: Ints
+    squares: Numbers  # the squared weight of each coordinate, one field after the other
+    offsets: Ints  # where a field's weights start
+    glances: Words  # two words of a value's signature: bits of the grams that occur in it
+    firsts: Ints  # where a field's glances start
+    glance_weights: Ints  # the least squared weight of a gram in each word, for each field
+
+
+@inlined
+def field_squared(values: Values, field: Int, a: Int, b: Int) -> Int:
+    """The squared distance of two values, by their numbers."""
+    if a < 0 or b < 0:
+        return np.int64(MISSING)
+    if a == b:
+        return np.int64(0)
+    width = values.widths[field]
+    start = values.starts[field]
+    x = values.counts[start + a * width : start + (a + 1) * width]
+    y = values.counts[start + b * width : start + (b + 1) * width]
+    weights = values.squares[values.offsets[field] : values.offsets[field] + width]
+    total = np.int64(0)
+    for c in range(width):
+        difference = np.int32(x[c]) - np.int32(y[c])
+        total += difference * difference * weights[c]
+    return min(total, np.int64(FARTHEST))
+
+
+@inlined
+def surely_beyond(values: Values, field: Int, a: Int, b: Int, limit: Int) -> bool:
+    """Whether a glance shows that two values are farther than a limit."""
+    x, y = values.firsts[field] + a, values.firsts[field] + b
+    weights = values.glance_weights[field]
+    bound = weights[0] * np.int64(popcount(values.glances[x, 0] ^ values.glances[y, 0]))
+    bound += weights[1] * np.int64(popcount(values.glances[x, 1] ^ values.glances[y, 1]))
+    return bool(bound > limit)
+
+
+@inlined
+def satisfies(squared: Numbers, limits: Numbers, needs: Numbers) -> bool:
+    """Whether distances meet a pass: each field it needs is within the limit of its edits."""
+    for field in range(len(needs)):
+        edits = needs[field]
+        if edits >= 0 and (squared[field] < 0 or squared[field] > limits[field, edits]):
+            return False
+    return True
+
+
+@inlined
+def within(values: Values, field: Int, a: Int, b: Int, limit: Int, squared: Numbers) -> bool:
+    """Whether two values are within a limit; remembers their distance in `squared`."""
+    if a < 0 or b < 0:
+        return False
+    if squared[field] == UNKNOWN:
+        if a != b and surely_beyond(values, field, a, b, limit):
+            return False
+        squared[field] = field_squared(values, field, a, b)
+    return bool(squared[field] <= limit)
+
+
+@serial
+def pairs_of_passes(
+    rows: Ints, lows: Ints, highs: Ints, others: Ints, left: Numbers, right: Numbers,
+    limits: Numbers, values: Values, passes: Numbers, group: Ints, same: bool, room: Int,
+) -> tuple[Ints, Ints, Numbers, Numbers, Numbers]:  # fmt: skip
+    """The pairs that a group of passes finds and no earlier pass.
+
+    Left record rows[k] is compared with the right ones others[place], whose values are
+    right[place], for places lows[k]:highs[k]. Of a file compared with itself (`same`), pairs
+    have left < right. For each pass comes back how many pairs it finds, and how many of these
+    no earlier one does. Stops after `room` pairs, which counts as one more that is added.
+    """
+    fields = left.shape[1]
+    firsts = np.empty(1024, np.int32)
+    seconds = np.empty(1024, np.int32)
+    kept = np.empty((1024, fields), np.int32)
+    squared = np.empty(fields, np.int32)
+    found = np.zeros(len(passes), np.int64)
+    added = np.zeros(len(passes), np.int64)
+    size = 0
+    for k in range(len(rows)):
+        i = rows[k]
+        for place in range(lows[k], highs[k]):
+            j = others[place]
+            if same and j <= i:
+                continue
+            squared[:] = UNKNOWN
+            any_finds = False
+            for p in group:
+                finds = True
+                for f in range(fields):
+                    e = passes[p, f]
+                    if e >= 0 and not within(
+                        values, f, left[i, f], right[place, f], limits[i, f, e], squared
+                    ):
+                        finds = False
+                        break
+                if finds:
+                    found[p] += 1
+                    any_finds = True
+            if not any_finds:
+                continue
+            for f in range(fields):
+                if squared[f] == UNKNOWN:
+                    squared[f] = field_squared(values, f, left[i, f], right[place, f])
+            first = 0
+            while not satisfies(squared, limits[i], passes[first]):
+                first += 1
+            mine = False
+            for p in group:
+                mine |= p == first
+            if not mine:
+                continue
+            added[first] += 1
+            if size == room:
+                return found, added, firsts[:size], seconds[:size], kept[:size]
+            if size == len(firsts):
+                firsts = np.concatenate((firsts, np.empty(size, np.int32)))
+                seconds = np.concatenate((seconds, np.empty(size, np.int32)))
+                kept = np.concatenate((kept, np.empty((size, fields), np.int32)))
+            firsts[size] = i
+            seconds[size] = j
+            kept[size] = squared
+            size += 1
+    return found, added, firsts[:size], seconds[:size], kept[:size]
+
+
+@serial
+def squared_of(
+    firsts: Rows, seconds: Rows, left: Numbers, right: Numbers, values: Values
+) -> Numbers:
+    """The squared distance of given pairs in every field; -1 where a value is missing."""
+    result = np.empty((len(firsts), left.shape[1]), np.int32)
+    for k in range(len(firsts)):
+        for f in range(left.shape[1]):
+            a, b = left[firsts[k], f], right[seconds[k], f]
+            result[k, f] = field_squared(values, f, a, b)
+    return result
+
+
+@parallel
+def levels_of(firsts: Rows, squared: Numbers, limits: Numbers, edits: Numbers) -> Bytes:
+    """The level of each pair in each field: the edits it is within; edits + 1; + 2 if missing."""
+    result = np.empty(squared.shape, np.uint8)
+    for k in numba.prange(len(firsts)):
+        for f in range(len(edits)):
+            level = np.int64(edits[f]) + 2
+            if squared[k, f] >= 0:
+                level = np.int64(0)
+                while level <= edits[f] and squared[k, f] > limits[firsts[k], f, level]:
+                    level += 1
+            result[k, f] = level
+    return result
+
+
+@serial
+def keys_of_rows(numbers: Numbers, fields: Ints) -> Ints:
+    """One number for the values of some fields together; -1 where one of them is missing.
+
+    Equal values have equal keys; other values almost never do, and are told apart later.
+    """
+    result = np.empty(len(numbers), np.int64)
+    for i in range(len(numbers)):
+        key = np.uint64(0x9E3779B97F4A7C15)
+        missing = False
+        for f in fields:
+            missing |= numbers[i, f] < 0
+            key = (key ^ np.uint64(numbers[i, f])) * np.uint64(0xBF58476D1CE4E5B9)
+            key ^= key >> np.uint64(27)
+        result[i] = -1 if missing else np.int64(key >> np.uint64(1))
+    return result

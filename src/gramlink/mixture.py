@@ -1,0 +1,90 @@
+"""Mixtures: pairs of several sorts, told apart by how near they are in each field.
+
+Within one sort the fields are independent. A pair's pattern is its level in each field; what
+is fitted are the numbers of pairs of each pattern, so the size of a file is no matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+PRIOR = 0.5  # pairs of each level that a sort is taken to have before any is seen
+ROUNDS, SETTLED = 500, 1e-9  # of the likelihood, a pair
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """The patterns that occur: the levels of each, and how many pairs have it."""
+
+    levels: Ints
+    counts: Ints
+    sizes: tuple[int, ...]  # how many levels each field has
+
+    @classmethod
+    def of(
+        cls, levels: npt.NDArray[np.uint8], sizes: Sequence[int]
+    ) -> tuple["Patterns", npt.NDArray[np.int32]]:
+        """The patterns of pairs, and which of them each pair has."""
+        from gramlink.kernels.interning import intern_rows
+
+        place, first = intern_rows(levels)
+        counts = np.bincount(place, minlength=len(first))
+        found = cls(levels[first].astype(np.int64), counts, tuple(sizes))
+        return found, place.astype(np.int32)
+
+    def counts_of(self, levels: Ints) -> Floats:
+        """How many pairs have each of other patterns."""
+        known = dict(zip(map(bytes, self._rows(self.levels)), self.counts.tolist(), strict=True))
+        return np.array([known.get(bytes(row), 0) for row in self._rows(levels)], float)
+
+    @staticmethod
+    def _rows(levels: Ints) -> npt.NDArray[np.uint8]:
+        return levels.astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sort:
+    """Pairs of one sort: how many there are, and the share of each level in each field."""
+
+    count: float
+    shares: tuple[Floats, ...]
+
+    def log_expected(self, levels: Ints) -> Floats:
+        """The logarithm of how many pairs of each pattern it should have."""
+        total = np.full(len(levels), np.log(max(self.count, 1e-300)))
+        for field, shares in enumerate(self.shares):
+            total += np.log(shares)[levels[:, field]]
+        return total
+
+
+def fit(patterns: Patterns, known: Floats, free: Sequence[Sort]) -> tuple[Sort, ...]:
+    """The sorts that explain the patterns best, beside what is known of others.
+
+    `known` is the logarithm of how many pairs of each pattern are of no sort to be found;
+    `free` is where expectation maximisation starts.
+    """
+    before = -np.inf
+    for _ in range(ROUNDS):
+        parts = np.stack([known, *(sort.log_expected(patterns.levels) for sort in free)])
+        whole = np.logaddexp.reduce(parts, axis=0)
+        belong = np.exp(parts - whole) * patterns.counts
+        likelihood = float(patterns.counts @ whole) - sum(sort.count for sort in free)
+        free = [_refitted(patterns, weights) for weights in belong[1:]]
+        if abs(likelihood - before) <= SETTLED * float(patterns.counts.sum()):
+            break
+        before = likelihood
+    return tuple(free)
+
+
+def _refitted(patterns: Patterns, weights: Floats) -> Sort:
+    """The sort of pairs that belong to it with these weights."""
+    shares = []
+    for field, size in enumerate(patterns.sizes):
+        sums = np.bincount(patterns.levels[:, field], weights, minlength=size) + PRIOR / size
+        shares.append(sums / sums.sum())
+    return Sort(float(weights.sum()), tuple(shares))

@@ -1,0 +1,59 @@
+"""What fitting a mixture of sorts of pairs means: expectation maximisation, pair by pair.
+
+A sort is how many pairs it has, and for each field the share of each level. A pattern is a
+level for each field.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+Pattern = tuple[int, ...]
+Shares = list[list[float]]
+Sort = tuple[float, Shares]
+
+PRIOR = 0.5
+
+
+def expected(sort: Sort, pattern: Pattern) -> float:
+    """How many pairs of a pattern a sort should have."""
+    count, shares = sort
+    return count * math.prod(share[level] for share, level in zip(shares, pattern, strict=True))
+
+
+def step(
+    counts: Mapping[Pattern, int], known: Mapping[Pattern, float], sorts: Sequence[Sort]
+) -> list[Sort]:
+    """Share out the pairs of each pattern by what each sort expects of it; count them again."""
+    found = []
+    for sort in sorts:
+        weights = {
+            pattern: number
+            * expected(sort, pattern)
+            / (known[pattern] + sum(expected(one, pattern) for one in sorts))
+            for pattern, number in counts.items()
+        }
+        shares = []
+        for field, levels in enumerate(sort[1]):
+            sums = [
+                PRIOR / len(levels)
+                + sum(w for pattern, w in weights.items() if pattern[field] == n)
+                for n in range(len(levels))
+            ]
+            shares.append([one / sum(sums) for one in sums])
+        found.append((sum(weights.values()), shares))
+    return found
+
+
+def log_posterior(
+    counts: Mapping[Pattern, int], known: Mapping[Pattern, float], sorts: Sequence[Sort]
+) -> float:
+    """The logarithm of how likely the counts are, as Poisson numbers, and of the prior."""
+    total = sum(
+        number * math.log(known[pattern] + sum(expected(one, pattern) for one in sorts))
+        for pattern, number in counts.items()
+    )
+    # summed over all patterns, seen or not, a sort expects its count
+    total -= sum(count for count, _ in sorts)
+    for _, shares in sorts:
+        total += sum(PRIOR / len(share) * math.log(one) for share in shares for one in share)
+    return total

@@ -1,0 +1,239 @@
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gramlink.datasets import persons
+from gramlink.deciding import decide_scored, probabilities, warnings_of
+from gramlink.errors import InvalidParameter
+from gramlink.evaluation import score
+from gramlink.fields import Field
+from gramlink.links import RULES
+from gramlink.mixture import Sort
+from gramlink.model import Model
+from gramlink.passes import Candidates, Pass
+from gramlink.projection import agree
+from gramlink.records import read_records
+from gramlink.roles import LinkageUnit, Owner
+from gramlink.schema import Schema
+from gramlink.scoring import Scored
+from reference import deciding as definition
+
+LEFT, RIGHT = ["c", "a", "10", "b"], ["z", "x", "Y", "w"]
+MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
+RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
+MODEL = Model(
+    ("sex", "surname"), (0, 1), 1000, (MATCH,), RANDOM, (), (Pass({"sex": 0}), Pass({"surname": 1}))
+)
+ODDS = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 1.0, 2.0, 9.0, 1000.0])
+PAIRS = st.dictionaries(st.tuples(*[st.integers(0, 3)] * 2), ODDS).map(
+    lambda found: sorted((i, j, odds) for (i, j), odds in found.items())
+)
+SHARES = st.sampled_from([0.0, 0.05, 0.1, 0.25, 0.5, 0.9, 1.0])
+
+
+def scored(pairs, model=MODEL):
+    left, right, odds = (np.array([pair[n] for pair in pairs]) for n in range(3))
+    levels = np.stack([left % 3, right % 4], axis=1).astype(np.uint8).reshape(len(pairs), 2)
+    found = Candidates(
+        left.astype(np.int32), right.astype(np.int32), np.zeros((len(pairs), 2), np.int32),
+        model.passes, (len(pairs), 0), (len(pairs), 0),
+    )  # fmt: skip
+    return Scored(found, levels, np.log(odds.astype(float)), model)
+
+
+def decided(pairs, rule, accept, review, left=LEFT, right=RIGHT):
+    return decide_scored(scored(pairs), left, right, rule, accept, review)
+
+
+def named(rows):
+    return {(LEFT[i], RIGHT[j]) for i, j in rows}
+
+
+def pairs_of(links):
+    return set(zip(links.left, links.right, strict=True))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(deadline=None, max_examples=100)
+@given(pairs=PAIRS)
+def test_probabilities_agree_with_the_definition(rule, pairs):
+    found = probabilities(scored(pairs), rule)
+    assert found.tolist() == pytest.approx(definition.probabilities(pairs, rule))
+    assert ((found >= 0) & (found <= 1)).all()
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(deadline=None, max_examples=100)
+@given(pairs=PAIRS, two=st.tuples(SHARES, SHARES))
+def test_links_and_possible_links_agree_with_the_definition(rule, pairs, two):
+    review, accept = sorted(two)
+    linkage = decided(pairs, rule, accept, review)
+    chances = probabilities(scored(pairs), rule).tolist()
+    chosen = definition.links(pairs, chances, LEFT, RIGHT, rule, accept)
+    assert pairs_of(linkage.links) == named(chosen)
+    others = definition.possible(pairs, chances, chosen, rule, review)
+    assert pairs_of(linkage.possible) == named(others)
+    assert not pairs_of(linkage.links) & pairs_of(linkage.possible)
+    assert len(linkage.links) == len(chosen)
+
+
+@settings(deadline=None, max_examples=60)
+@given(pairs=PAIRS, two=st.tuples(SHARES, SHARES))
+def test_no_record_is_linked_twice_nor_possible_beside_a_link(pairs, two):
+    review, accept = sorted(two)
+    linkage = decided(pairs, "one-to-one", accept, review)
+    for side in ("left", "right"):
+        linked = getattr(linkage.links, side)
+        assert len(set(linked)) == len(linked)
+        assert not set(linked) & set(getattr(linkage.possible, side))
+
+
+def test_two_equally_good_candidates_have_less_than_half_each():
+    twice = [(0, 0, 50.0), (0, 1, 50.0)]
+    for rule, chance in (("one-to-one", 50 / 101), ("best-per-left", 50 / 101), ("all", 50 / 51),
+                         ("best-per-right", 50 / 51)):  # fmt: skip
+        assert probabilities(scored(twice), rule) == pytest.approx([chance] * 2)
+    linkage = decided(twice, "one-to-one", 0.5, 0.1)
+    assert len(linkage.links) == 0
+    assert len(linkage.possible) == 2
+
+
+def test_a_pair_at_the_border_is_within_it():
+    # odds of 1 are a half exactly, of 1/3 a quarter
+    pairs = [(0, 0, 1.0), (1, 1, 1 / 3)]
+    linkage = decided(pairs, "one-to-one", 0.5, 0.25)
+    assert pairs_of(linkage.links) == {("c", "z")}
+    assert pairs_of(linkage.possible) == {("a", "x")}
+    linkage = decided(pairs, "one-to-one", 0.500001, 0.250001)
+    assert len(linkage.links) == 0
+    assert pairs_of(linkage.possible) == {("c", "z")}
+
+
+def test_odds_too_large_for_a_number_are_certain_and_do_not_overflow():
+    one = scored([(0, 0, 1.0), (1, 1, 1.0), (1, 2, 1.0)])
+    one = replace(one, log_odds=np.array([5000.0, 5000.0, -5000.0]))
+    assert probabilities(one, "one-to-one") == pytest.approx([1, 1, 0])
+    linkage = decide_scored(one, LEFT, RIGHT, "one-to-one", 0.5, 0.1)
+    assert linkage.precision == pytest.approx(1)
+
+
+def test_the_better_of_two_certain_pairs_is_linked():
+    one = scored([(0, 0, 1.0), (1, 0, 1.0)])
+    one = replace(one, log_odds=np.array([60.0, 61.0]))
+    linkage = decide_scored(one, LEFT, RIGHT, "one-to-one", 0.4, 0.1)
+    assert pairs_of(linkage.links) == {("a", "z")}
+
+
+def test_estimates_are_those_of_the_probabilities():
+    pairs = [(0, 0, 9.0), (1, 1, 4.0), (2, 2, 0.25)]
+    linkage = decided(pairs, "one-to-one", 0.5, 0.1)
+    assert linkage.precision == pytest.approx((0.9 + 0.8) / 2)
+    total = (0.9 + 0.8 + 0.2) / MODEL.coverage
+    assert linkage.recall == pytest.approx((0.9 + 0.8) / total)
+    assert linkage.passes == ((MODEL.passes[0], 3, 3), (MODEL.passes[1], 0, 0))
+    assert sum(count for _, count in linkage.histogram) == 3
+    weights = linkage.links.details["match_weight"].to_list()
+    prior = np.log2(0.01 / 0.99)
+    assert weights == pytest.approx([np.log2(9) - prior, 2 - prior], abs=0.001)
+
+
+def test_without_candidates_there_are_no_links_and_no_estimates():
+    linkage = decided([], "one-to-one", 0.5, 0.1)
+    assert (len(linkage.links), len(linkage.possible), linkage.precision) == (0, 0, None)
+    assert linkage.histogram == ()
+    assert linkage.links.to_polars().columns == [
+        "id_left", "id_right", "match_weight", "match_probability", "level_sex", "level_surname",
+    ]  # fmt: skip
+
+
+def test_details_say_how_near_each_field_is():
+    linkage = decided([(0, 0, 9.0), (1, 2, 9.0)], "one-to-one", 0.5, 0.1)
+    assert linkage.links.details["level_sex"].to_list() == ["equal", "farther"]
+    assert linkage.links.details["level_surname"].to_list() == ["equal", "farther"]
+    assert linkage.links.details["match_probability"].to_list() == [0.9, 0.9]
+    assert linkage.links.bare.to_polars().columns == ["id_left", "id_right"]
+
+
+def test_another_rule_is_refused():
+    with pytest.raises(InvalidParameter, match="no rule 'best'"):
+        decided([(0, 0, 9.0)], "best", 0.5, 0.1)
+
+
+# what looks odd
+
+
+def warned(matches, random, count=10.0):
+    """Warnings about the field surname of a model."""
+    model = replace(
+        MODEL,
+        matches=(Sort(count, (MATCH.shares[0], np.array(matches))),),
+        random=Sort(1000.0, (RANDOM.shares[0], np.array(random))),
+    )
+    return warnings_of(model)
+
+
+def test_a_good_model_has_no_warnings():
+    assert warnings_of(MODEL) == ()
+
+
+def test_a_field_that_is_hardly_ever_equal_in_matches_is_named():
+    (one,) = warned([0.05, 0.02, 0.89, 0.04], [0.01, 0.05, 0.9, 0.04])
+    assert one.startswith("surname is hardly ever equal in matches")
+    assert warned([0.2, 0.02, 0.74, 0.04], [0.01, 0.05, 0.9, 0.04]) == ()
+    # of those that are known
+    assert warned([0.05, 0.01, 0.01, 0.93], [0.001, 0.01, 0.059, 0.93]) == ()
+
+
+def test_a_field_that_is_missing_or_of_one_value_is_named():
+    (one,) = warned([0.005, 0.001, 0.001, 0.993], [0.001, 0.001, 0.005, 0.993])
+    assert one == "surname is missing in nearly all pairs: it says nothing"
+    (one,) = warned([0.999, 0.0004, 0.0003, 0.0003], [0.99, 0.005, 0.003, 0.002])
+    assert one == "surname is equal in nearly all pairs: it says nothing"
+    # half missing, and the rest of one value
+    (one,) = warned([0.49, 0.005, 0.005, 0.5], [0.495, 0.003, 0.002, 0.5])
+    assert one == "surname is equal in nearly all pairs: it says nothing"
+
+
+def test_where_there_is_no_match_that_is_all_that_is_said():
+    found = warned([0.05, 0.02, 0.89, 0.04], [0.01, 0.05, 0.9, 0.04], count=0.2)
+    assert found == ("no pair looks like a match",)
+
+
+# how good estimates are
+
+PERSON = Schema(
+    fields=(
+        Field(name="given_name"),
+        Field(name="surname"),
+        Field(name="sex", kind="category", length=1),
+        Field(name="date_of_birth", kind="date"),
+        Field(name="street", alphabet="ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789"),
+        Field(name="city"),
+        Field(name="postcode", kind="digits"),
+        Field(name="phone", kind="digits"),
+    )
+)
+
+
+@cache
+def linkage_of(seed, overlap):
+    people = persons(3000, overlap=overlap, seed=seed)
+    one = Owner("left", read_records(people.left, PERSON), PERSON, b"left")
+    other = Owner("right", read_records(people.right, PERSON), PERSON, b"right")
+    projection = agree(one.mine(None), other.mine(None))
+    linkage = LinkageUnit.of(one.embed(projection), other.embed(projection)).link()
+    links = one.translate(other.translate(linkage.links))
+    return linkage, score(zip(links.left, links.right, strict=True), people.truth.rows())
+
+
+@pytest.mark.parametrize(("seed", "overlap"), [(1, 0.5), (2, 0.1)])
+def test_precision_and_recall_are_estimated_well_without_truth(seed, overlap):
+    linkage, true = linkage_of(seed, overlap)
+    assert true.f1 > 0.98
+    assert linkage.precision == pytest.approx(true.precision, abs=0.02)
+    assert linkage.recall == pytest.approx(true.recall, abs=0.02)
+    assert linkage.warnings == ()

@@ -1,0 +1,175 @@
+import math
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gramlink import mixture
+from gramlink.mixture import Patterns, Sort, fit
+from reference import mixture as definition
+
+SIZES = (3, 4, 2)
+
+
+def shares(source, sizes=SIZES):
+    return tuple(source.dirichlet(np.ones(size)) for size in sizes)
+
+
+def patterns_of(counts, sizes=SIZES):
+    levels = np.array(list(counts), np.int64).reshape(len(counts), len(sizes))
+    return Patterns(levels, np.array(list(counts.values()), np.int64), sizes)
+
+
+def drawn(source, sort):
+    """As many pairs of a sort as it has, by pattern."""
+    columns = [source.choice(len(one), int(sort.count), p=one) for one in sort.shares]
+    return Counter(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def plain(sort):
+    return sort.count, [one.tolist() for one in sort.shares]
+
+
+def as_floats(sorts):
+    return [value for count, fields in sorts for value in (count, *(x for f in fields for x in f))]
+
+
+@st.composite
+def problems(draw):
+    source = np.random.default_rng(draw(st.integers(0, 2**32)))
+    every = list(product(*map(range, SIZES)))
+    some = [every[n] for n in source.permutation(len(every))[: draw(st.integers(1, len(every)))]]
+    counts = {one: int(source.integers(1, 200)) for one in some}
+    known = {one: float(source.exponential(50)) + 1e-6 for one in some}
+    free = [
+        Sort(float(source.uniform(1, 300)), shares(source)) for _ in range(draw(st.integers(1, 3)))
+    ]
+    return counts, known, free
+
+
+def logs(known):
+    return np.log(list(known.values()))
+
+
+@settings(deadline=None, max_examples=40)
+@given(problem=problems(), rounds=st.integers(1, 4))
+def test_rounds_of_fitting_agree_with_the_definition(problem, rounds):
+    counts, known, free = problem
+    expected = [plain(sort) for sort in free]
+    for _ in range(rounds):
+        expected = definition.step(counts, known, expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixture, "ROUNDS", rounds)
+        patch.setattr(mixture, "SETTLED", -1.0)
+        found = fit(patterns_of(counts), logs(known), free)
+    assert as_floats(map(plain, found)) == pytest.approx(as_floats(expected), rel=1e-9, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=30)
+@given(problem=problems())
+def test_what_is_maximised_never_falls(problem):
+    counts, known, free = problem
+    before = definition.log_posterior(counts, known, [plain(sort) for sort in free])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixture, "ROUNDS", 1)
+        for _ in range(15):
+            free = fit(patterns_of(counts), logs(known), free)
+            now = definition.log_posterior(counts, known, [plain(sort) for sort in free])
+            assert now >= before - 1e-6 * abs(before)
+            before = now
+
+
+@settings(deadline=None, max_examples=30)
+@given(problem=problems())
+def test_fitted_shares_are_shares_and_no_more_pairs_than_there_are(problem):
+    counts, known, free = problem
+    found = fit(patterns_of(counts), logs(known), free)
+    assert sum(sort.count for sort in found) <= sum(counts.values()) * (1 + 1e-9)
+    for sort in found:
+        assert sort.count >= 0
+        for one in sort.shares:
+            assert one.sum() == pytest.approx(1)
+            assert (one > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_known_mixture_is_recovered(seed):
+    sizes = (4,) * 5
+    source = np.random.default_rng(seed)
+    match = Sort(3000, tuple(np.array([0.85, 0.08, 0.05, 0.02]) for _ in sizes))
+    random = Sort(40_000, tuple(np.array([0.03, 0.05, 0.87, 0.05]) for _ in sizes))
+    counts = drawn(source, match) + drawn(source, random)
+    patterns = patterns_of(counts, sizes)
+    start = Sort(500.0, tuple(np.array([0.6, 0.1, 0.2, 0.1]) for _ in sizes))
+    (found,) = fit(patterns, random.log_expected(patterns.levels), [start])
+    assert found.count == pytest.approx(3000, rel=0.02)
+    for one, true in zip(found.shares, match.shares, strict=True):
+        assert one == pytest.approx(true, abs=0.02)
+
+
+def test_the_start_hardly_matters_where_other_pairs_are_known():
+    sizes = (4,) * 4
+    source = np.random.default_rng(5)
+    match = Sort(2000, tuple(np.array([0.85, 0.08, 0.05, 0.02]) for _ in sizes))
+    random = Sort(60_000, tuple(np.array([0.02, 0.05, 0.88, 0.05]) for _ in sizes))
+    patterns = patterns_of(drawn(source, match) + drawn(source, random), sizes)
+    known = random.log_expected(patterns.levels)
+    for seed in range(10):
+        bad = Sort(float(10 ** (seed % 4 + 1)), shares(np.random.default_rng(seed), sizes))
+        (found,) = fit(patterns, known, [bad])
+        assert found.count == pytest.approx(2000, rel=0.03), seed
+
+
+def test_where_all_is_explained_nothing_is_left_over():
+    random = Sort(50_000, tuple(np.array([0.1, 0.1, 0.8]) for _ in range(3)))
+    counts = drawn(np.random.default_rng(1), random)
+    patterns = patterns_of(counts, (3, 3, 3))
+    start = Sort(1000.0, tuple(np.array([0.9, 0.05, 0.05]) for _ in range(3)))
+    (found,) = fit(patterns, random.log_expected(patterns.levels), [start])
+    assert found.count < 300
+
+
+def test_without_patterns_a_sort_has_no_pairs():
+    none = Patterns(np.empty((0, 3), np.int64), np.empty(0, np.int64), SIZES)
+    start = Sort(10.0, shares(np.random.default_rng(1)))
+    (found,) = fit(none, np.empty(0), [start])
+    assert found.count == 0
+    assert np.isfinite(found.log_expected(np.zeros((1, 3), np.int64))).all()
+
+
+def test_a_sort_expects_the_product_of_its_shares():
+    sort = Sort(100.0, (np.array([0.5, 0.5]), np.array([0.9, 0.1])))
+    found = np.exp(sort.log_expected(np.array([[0, 1], [1, 0]])))
+    assert found == pytest.approx([5, 45])
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 2**32), count=st.integers(0, 60), fields=st.integers(1, 5))
+def test_patterns_are_the_different_rows_with_their_counts(seed, count, fields):
+    source = np.random.default_rng(seed)
+    sizes = source.integers(3, 9, fields).tolist()
+    levels = np.stack([source.integers(0, size, count) for size in sizes], axis=1).astype(np.uint8)
+    patterns, place = Patterns.of(levels, sizes)
+    counts = Counter(map(tuple, levels.tolist()))
+    rows = list(map(tuple, patterns.levels.tolist()))
+    assert dict(zip(rows, patterns.counts.tolist(), strict=True)) == counts
+    assert len(set(rows)) == len(rows)
+    assert np.array_equal(patterns.levels[place], levels)
+    others = np.zeros((3, fields), np.int64)
+    assert patterns.counts_of(others).tolist() == [counts[(0,) * fields]] * 3
+    assert patterns.counts_of(patterns.levels).tolist() == patterns.counts.tolist()
+
+
+def test_patterns_of_fifty_fields_are_told_apart():
+    source = np.random.default_rng(3)
+    levels = source.integers(0, 8, (500, 50)).astype(np.uint8)
+    levels[250:] = levels[:250]
+    levels[499, 0] ^= 1
+    levels[498, 49] ^= 1
+    patterns, place = Patterns.of(levels, [8] * 50)
+    assert math.prod([8] * 50) > 2**62
+    assert len(patterns.counts) == 252
+    assert np.array_equal(patterns.levels[place], levels)

@@ -1,0 +1,188 @@
+import json
+
+import numpy as np
+import pytest
+
+from gramlink.errors import InvalidFile
+from gramlink.mixture import Patterns, Sort
+from gramlink.model import TRUST, Model, Within
+from gramlink.passes import Pass
+
+NAMES, EDITS = ("surname", "born"), (1, 0)
+GOOD = Sort(90.0, (np.array([0.8, 0.1, 0.06, 0.04]), np.array([0.9, 0.08, 0.02])))
+MOVED = Sort(10.0, (np.array([0.2, 0.1, 0.66, 0.04]), np.array([0.9, 0.08, 0.02])))
+RANDOM = Sort(10_000.0, (np.array([0.01, 0.02, 0.93, 0.04]), np.array([0.001, 0.979, 0.02])))
+RELATED = Sort(50.0, (np.array([0.9, 0.02, 0.04, 0.04]), np.array([0.01, 0.97, 0.02])))
+SEEN = Patterns(np.array([[0, 1], [2, 1], [0, 0]]), np.array([40, 9000, 3]), (4, 3))
+WITHIN = Within(SEEN, Sort(8_000.0, RANDOM.shares), (Sort(30.0, RELATED.shares),))
+EVERY = np.array([[a, b] for a in range(4) for b in range(3)])
+
+
+def model(**changes):
+    parts = {
+        "names": NAMES,
+        "edits": EDITS,
+        "pairs": 10_000,
+        "matches": (GOOD, MOVED),
+        "random": RANDOM,
+        "related": (RELATED,),
+        "passes": (Pass({"surname": 1}), Pass({"born": 0})),
+        "within": WITHIN,
+    }
+    return Model(**{**parts, **changes})
+
+
+def test_weights_are_log2_of_m_over_u():
+    weights = model().weights
+    assert list(weights) == list(NAMES)
+    assert list(weights["surname"]) == ["equal", "within 1", "farther", "missing"]
+    assert list(weights["born"]) == ["equal", "farther", "missing"]
+    assert weights["surname"]["equal"] == pytest.approx(np.log2((0.9 * 0.8 + 0.1 * 0.2) / 0.01))
+    assert weights["born"]["missing"] == pytest.approx(0)
+    assert model().prior == pytest.approx(100 / 10_000)
+
+
+def test_shares_of_matches_are_those_of_its_sorts_by_their_counts():
+    for one in model().match_shares:
+        assert one.sum() == pytest.approx(1)
+    none = tuple(Sort(0.0, sort.shares) for sort in (GOOD, MOVED))
+    assert model(matches=none).match_shares == GOOD.shares
+    assert model(matches=none).prior == 0
+
+
+def test_matches_of_a_pattern_are_those_of_all_sorts():
+    expected = np.exp(GOOD.log_expected(EVERY)) + np.exp(MOVED.log_expected(EVERY))
+    assert np.exp(model().log_matches(EVERY)) == pytest.approx(expected)
+    assert np.exp(model().log_matches(EVERY)).sum() == pytest.approx(100)
+
+
+def test_other_pairs_are_as_the_sorts_say_where_nothing_was_counted():
+    random, related = model(within=None).log_others(EVERY)
+    assert random == pytest.approx(RANDOM.log_expected(EVERY))
+    assert related == pytest.approx(RELATED.log_expected(EVERY))
+    _, none = model(within=None, related=()).log_others(EVERY)
+    assert (none == -np.inf).all()
+
+
+def test_other_pairs_are_corrected_by_counts_the_more_so_the_larger_they_are():
+    chosen = SEEN.levels
+    both = np.exp(np.logaddexp(*model().log_others(chosen)))
+    sorts = np.exp(np.logaddexp(*model(within=None).log_others(chosen)))
+    expected = sum(np.exp(one.log_expected(chosen)) for one in (WITHIN.random, *WITHIN.related))
+    times = (SEEN.counts + TRUST) / (expected + TRUST)
+    assert both == pytest.approx(sorts * times)
+    assert (both / sorts)[1] == pytest.approx(9000 / expected[1], rel=0.01)
+    unseen = np.array([[1, 1]])  # what was never seen is expected all the same, but less
+    assert np.exp(WITHIN.log_correction(unseen)) < 1
+    # the two parts keep their proportion
+    random, related = model().log_others(chosen)
+    one, other = model(within=None).log_others(chosen)
+    assert random - related == pytest.approx(one - other)
+
+
+def test_coverage_is_the_share_of_matches_that_meet_a_pass():
+    found = 0.0
+    for sort in (GOOD, MOVED):
+        near, born = sort.shares[0][:2].sum(), sort.shares[1][0]
+        found += sort.count / 100 * (1 - (1 - near) * (1 - born))
+    assert model().coverage == pytest.approx(found, abs=0.005)
+    assert model().coverage == model().coverage
+    both = model(passes=(Pass({"surname": 0, "born": 0}),))
+    assert both.coverage == pytest.approx(0.9 * 0.72 + 0.1 * 0.18, abs=0.005)
+
+
+def test_a_model_comes_back_from_its_file():
+    back = Model.from_json(model().to_json(), "model.json")
+    assert back.to_json() == model().to_json()
+    assert (back.names, back.edits, back.pairs) == (NAMES, EDITS, 10_000)
+    assert [dict(one.edits) for one in back.passes] == [{"surname": 1}, {"born": 0}]
+    assert np.array_equal(back.log_matches(EVERY), model().log_matches(EVERY))
+    for one, other in zip(back.log_others(EVERY), model().log_others(EVERY), strict=True):
+        assert np.array_equal(one, other)
+    bare = model(within=None, related=())
+    assert Model.from_json(bare.to_json(), "x").to_json() == bare.to_json()
+    none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), (4, 3))
+    nothing = model(within=Within(none, RANDOM, ()))
+    assert Model.from_json(nothing.to_json(), "x").to_json() == nothing.to_json()
+
+
+def test_a_model_file_is_one_that_a_person_can_read():
+    content = json.loads(model().to_json())
+    assert content["gramlink"] == "model"
+    assert content["levels"]["born"] == ["equal", "farther", "missing"]
+    assert content["matches"][0]["shares"]["born"] == [0.9, 0.08, 0.02]
+
+
+def change(*path, to):
+    def changed(content):
+        place = content
+        for key in path[:-1]:
+            place = place[key]
+        if to is KeyError:
+            del place[path[-1]]
+        else:
+            place[path[-1]] = to
+
+    return changed
+
+
+DAMAGES = [
+    *(
+        change(key, to=KeyError)
+        for key in ("pairs", "levels", "passes", "random", "within", "related", "matches")
+    ),
+    change("pairs", to="many"),
+    change("levels", to=["surname", "born"]),
+    change("levels", "born", to=["equal", "farther"]),
+    change("levels", "born", to=7),
+    change("random", "shares", "born", to=[0.5, 0.5]),
+    change("random", "shares", "born", to=["a", "b", "c"]),
+    change("random", "shares", "born", to=KeyError),
+    change("matches", 0, "count", to=None),
+    change("matches", to=7),
+    change("passes", to=[{}]),
+    change("passes", to=7),
+    *(change("within", key, to=KeyError) for key in ("patterns", "random", "related")),
+    change("within", "patterns", to={"0": 1}),
+    change("within", "patterns", to={"xy": 1}),
+    change("within", to=[1]),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_model_is_refused(damage):
+    content = json.loads(model().to_json())
+    damage(content)
+    with pytest.raises(InvalidFile, match=r"model\.json is damaged"):
+        Model.from_json(json.dumps(content).encode(), "model.json")
+
+
+SENSELESS = [
+    change("matches", to=[]),
+    change("pairs", to=0),
+    change("matches", 0, "count", to=float("nan")),
+    change("matches", 0, "count", to=-5),
+    change("random", "shares", "born", to=[0.0, 1.0, 0.0]),
+    change("random", "shares", "born", to=[-1.0, 1.0, 1.0]),
+    *(
+        change("passes", to=[wrong])
+        for wrong in ({"surname": "x"}, {"nothing": 1}, {"surname": 2}, {"surname": -1})
+    ),
+    change("within", "patterns", to={"01": "x"}),
+    change("within", "patterns", to={"01": -3}),
+]
+
+
+@pytest.mark.parametrize("damage", SENSELESS)
+def test_a_model_that_makes_no_sense_is_refused(damage):
+    content = json.loads(model().to_json())
+    damage(content)
+    with pytest.raises(InvalidFile, match=r"model\.json is damaged"):
+        Model.from_json(json.dumps(content).encode(), "model.json")
+
+
+def test_another_file_is_not_a_model():
+    with pytest.raises(InvalidFile, match="is not a model file but a projection file"):
+        Model.from_json(b'{"gramlink": "projection", "version": 1}', "x.json")
+    with pytest.raises(InvalidFile, match="damaged or not a model file"):
+        Model.from_json(b"PK\x03\x04", "x.json")

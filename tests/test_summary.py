@@ -1,0 +1,143 @@
+import html.parser
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from gramlink.deciding import Linkage
+from gramlink.errors import InvalidParameter
+from gramlink.evaluation.linkage_page import linkage_page
+from gramlink.evaluation.page import Message
+from gramlink.evaluation.scores import Scores
+from gramlink.evaluation.summary import (
+    estimate_lines,
+    explanation_lines,
+    pass_lines,
+    weight_lines,
+)
+from gramlink.explaining import Explanation, Reason
+from gramlink.links import Links
+from gramlink.mixture import Sort
+from gramlink.model import Model
+from gramlink.passes import Pass
+
+MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
+RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
+PASSES = (Pass({"sex": 0, "surname": 1}), Pass({"surname": 0}))
+MODEL = Model(("sex", "surname"), (0, 1), 1000, (MATCH,), RANDOM, (), PASSES)
+LINKS = Links(("p1", "p2"), ("q1", "q2"), pl.DataFrame({"match_weight": [12.0, 9.5]}))
+LINKAGE = Linkage(
+    LINKS,
+    Links(("p3",), ("q3",)),
+    0.98765,
+    0.91234,
+    MODEL,
+    ((PASSES[0], 12_345, 12_000), (PASSES[1], 7, 0)),
+    ((-3, 1000), (9, 1), (12, 1)),
+    ("surname is <b>odd</b>",),
+)
+PLAIN = Linkage(LINKS, Links((), ()))  # of one field
+
+
+class Page(html.parser.HTMLParser):
+    """What a page would load, and whether its tags are closed in order."""
+
+    VOID = ("meta", "br", "hr", "img", "link", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.loaded = [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.loaded += [
+            value
+            for name, value in attrs
+            if name in ("src", "href", "xlink:href", "srcset", "data", "action")
+        ]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_each_pass_has_a_line_with_its_numbers():
+    head, first, second = pass_lines(LINKAGE)
+    assert head.split() == ["pass", "found", "added"]
+    assert first.startswith("sex equal, surname within 1 ")
+    assert first.split()[-2:] == ["12,345", "12,000"]
+    assert second.split()[-2:] == ["7", "0"]
+    assert len(head) == len(first) == len(second)
+    assert list(pass_lines(PLAIN)) == []
+
+
+def test_each_field_has_a_line_of_weights_below_the_names_of_its_levels():
+    head, sex, surname = weight_lines(MODEL)
+    assert re.split(r"\s{2,}", head) == ["field", "equal", "within 1", "farther", "missing"]
+    assert surname.split() == ["surname", "+6.3", "+1.0", "-3.9", "+0.0"]
+    assert sex.split() == ["sex", "+3.2", "-4.0", "-1.0"]
+    # there is no "within 1" of sex
+    column = head.index("within 1")
+    assert sex[column : column + 8].strip() == ""
+
+
+def test_estimates_and_warnings_are_said_where_there_are_any():
+    assert list(estimate_lines(LINKAGE)) == [
+        "estimated precision 0.9877, recall 0.9123",
+        "warning: surname is <b>odd</b>",
+    ]
+    assert list(estimate_lines(PLAIN)) == []
+
+
+def test_an_explanation_is_a_line_for_each_reason_and_their_sum():
+    reasons = (Reason("sex", "equal", 1.0, -0.25), Reason("surname", "farther", -4.0, 0.0))
+    lines = list(explanation_lines(Explanation(reasons, 0.5, -2.75, 0.125)))
+    assert lines[1].split() == ["sex", "equal", "+1.0", "-0.2"]
+    assert lines[2].split() == ["surname", "farther", "-4.0"]
+    assert [line.split()[-1] for line in lines[3:]] == ["+0.5", "-2.8", "0.1250"]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return linkage_page("A & B", LINKAGE, {"hospital": "3 records"})
+
+
+def test_the_page_is_whole_and_loads_nothing(page):
+    parsed = Page(page)
+    assert not parsed.open
+    assert not [one for one in parsed.loaded if not one.startswith("#")]
+    assert not re.findall(r"<script|<link|<img|@import|url\((?!#)", page)
+
+
+def test_the_page_says_what_was_found(page):
+    for said in ("A &amp; B", "3 records", "0.9877", "0.9123", "12,345", "within 1"):
+        assert said in page
+    assert "surname is &lt;b&gt;odd&lt;/b&gt;" in page
+    assert page.count("<svg") == 2
+
+
+def test_the_page_holds_no_pseudonym(page):
+    assert not re.findall(r"\b[pq][123]\b", page)
+
+
+def test_scores_and_messages_are_shown_where_there_are_any(page):
+    assert "<h2>Result</h2>" not in page
+    assert "Who sent what to whom" not in page
+    more = linkage_page(
+        "x", LINKAGE, {}, [("ours", Scores(2, 2, 1))], [Message("a", "b", "c", "d", 7, "e")]
+    )
+    assert "<h2>Result</h2>" in more
+    assert "Who sent what to whom" in more
+
+
+def test_a_page_without_links_or_candidates_can_be_drawn():
+    none = Links((), (), pl.DataFrame({"match_weight": []}, schema={"match_weight": pl.Float64}))
+    assert "<svg" in linkage_page("x", Linkage(none, none, None, 0.0, MODEL), {})
+
+
+def test_there_is_no_page_about_one_field():
+    with pytest.raises(InvalidParameter, match="no model to show"):
+        linkage_page("x", PLAIN, {})
