@@ -33,6 +33,7 @@ class Peer:
 
     links: list[tuple[str, str]]
     seconds: float
+    choosing: float  # seconds before that, to choose settings by the data
     candidates: int
 
 
@@ -49,6 +50,7 @@ def link(
     The seconds are Splink's: the clock starts when its settings are chosen, as a user would
     write them by hand.
     """
+    begun = perf_counter()
     left, right = (file.select(id_column, *kinds) for file in (left, right))
     groups = _groups(left, kinds)
     columns = sorted((c for g in groups for c in g), key=lambda c: _equal(left, right, (c,)))
@@ -90,7 +92,7 @@ def link(
     # Probabilities round to 1 and tie; weights do not.
     best = best.sort("match_weight", *ids, descending=[True, False, False])
     links = _one_to_one(best.select(ids).iter_rows())
-    return Peer(links, perf_counter() - started, candidates)
+    return Peer(links, perf_counter() - started, started - begun, candidates)
 
 
 def _strict_rules(columns: Sequence[str], groups: Sequence[Columns]) -> list[Columns]:

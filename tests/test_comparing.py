@@ -7,10 +7,18 @@ from comparisons import encoded, files, numbered
 from gramlink.comparing import Comparison, level_names
 from gramlink.embedding import Encoded, Vectors
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.kernels.comparing import FARTHEST, surely_beyond
+from gramlink.kernels.comparing import FARTHEST, glances_of, least_squared
 from reference import comparing as definition
 
 SEEDS = st.integers(0, 2**32)
+
+
+def surely_beyond(values, field, a, b, limit):
+    """Whether a glance shows that two values are farther than a limit."""
+    numbers = np.zeros((2, len(values.widths)), np.int32)
+    numbers[:, field] = a, b
+    one, other = glances_of(numbers, values, field)
+    return least_squared(*one, *other, values.glance_weights[field]) > limit
 
 
 def all_pairs(comparison):

@@ -149,7 +149,9 @@ def test_no_record_counts_for_more_than_the_bound(records, one, q, bound, unit, 
     def counts(of):
         strings = Strings.of(of, symbols)
         grams, begins = distinct_grams(strings.codes, strings.offsets, q, len(symbols))
-        return bounded_counts(grams, begins, candidates, bound, unit)
+        return bounded_counts(
+            grams, begins, np.ones(len(begins) - 1, np.int64), candidates, bound, unit
+        )
 
     change = counts([*records, one]) - counts(records)
     assert change.min(initial=0) >= 0
@@ -165,7 +167,9 @@ def test_the_kernel_of_bounded_counts_agrees_with_the_definition(records, q, bou
     chosen = sorted(data.draw(st.sets(st.integers(0, len(names) - 1), max_size=60)))
     strings = Strings.of(records, symbols)
     grams, begins = distinct_grams(strings.codes, strings.offsets, q, len(symbols))
-    found = bounded_counts(grams, begins, np.array(chosen, np.int64), bound, GRID)
+    found = bounded_counts(
+        grams, begins, np.ones(len(begins) - 1, np.int64), np.array(chosen, np.int64), bound, GRID
+    )
     expected = definition.bounded(records, q, [names[i] for i in chosen], bound)
     assert found.tolist() == list(expected.values())
 

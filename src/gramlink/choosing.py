@@ -27,7 +27,7 @@ EACH, AT_LEAST = 2, 50_000  # pairs that a pass may find: so many a record, and 
 LOOKED_AT = 50  # pairs to look at for each that it may find
 TRIED = 20_000  # pairs that the share of near ones is estimated from
 ROUGHLY = 4  # a pass that seems to find so many times what it may does find too many
-ENOUGH = 0.0005  # the share of matches that a further pass must add
+ENOUGH = 0.001  # the share of matches that a further pass must add
 MOST = 16
 
 

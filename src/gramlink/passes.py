@@ -12,31 +12,21 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gramlink.comparing import Comparison, Numbers
 from gramlink.errors import InvalidParameter
-from gramlink.kernels.comparing import keys_of_rows, pairs_of_passes
+from gramlink.kernels.comparing import Bucket, glances_of, keys_of_rows, pairs_of_passes
 from gramlink.matching import Progress, match_batches
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 
 MOST_CANDIDATES = 10**8
 CHUNK_PAIRS = 2**22  # pairs to look at in one go
 SAMPLED = 10_000
-
-
-class Task(NamedTuple):
-    """Left rows, each with right ones to look at: those of rows[k] are others[lows[k]:highs[k]]."""
-
-    rows: Ints
-    lows: Ints
-    highs: Ints
-    others: Ints
-    right: Numbers  # the values of others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,23 +136,24 @@ def _pairs(
     comparison: Comparison, passes: Numbers, group: Ints, room: int
 ) -> Iterator[tuple[Ints, Ints, Numbers, Numbers, Numbers]]:
     """What `pairs_of_passes` says of one part of the left records after the other."""
-    needs = passes[group[0]]
-
-    def look(task: Task) -> tuple[Ints, Ints, Numbers, Numbers, Numbers]:
-        return pairs_of_passes(
-            task.rows, task.lows, task.highs, task.others, comparison.left, task.right,
-            comparison.limits, comparison.values,
-            passes, group, comparison.same, room,
-        )  # fmt: skip
-
     if comparison.pairs == 0:
         return
-    tasks = _equal(comparison, needs) if (needs == 0).any() else _near(comparison, needs)
+    needs = passes[group[0]]
+    # of the fields that a pass asks to be near, the first is glanced at
+    near = np.array([np.append(np.flatnonzero(passes[p] > 0), -1)[0] for p in group])
+
+    def look(bucket: Bucket) -> tuple[Ints, Ints, Numbers, Numbers, Numbers]:
+        return pairs_of_passes(
+            bucket, comparison.left, comparison.limits, comparison.values,
+            passes, group, near, comparison.same, room,
+        )  # fmt: skip
+
+    buckets = _equal if (needs == 0).any() else _near
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting: deque[Future[tuple[Ints, Ints, Numbers, Numbers, Numbers]]] = deque()
         try:
-            for task in tasks:
-                waiting.append(pool.submit(look, task))
+            for bucket in buckets(comparison, needs, near):
+                waiting.append(pool.submit(look, bucket))
                 if len(waiting) > 2 * (os.cpu_count() or 1):
                     yield waiting.popleft().result()
             while waiting:
@@ -172,16 +163,25 @@ def _pairs(
                 future.cancel()
 
 
-def _equal(comparison: Comparison, needs: Numbers) -> Iterator[Task]:
+def _equal(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucket]:
     """Each left record with the right ones that share its values of the equal fields."""
     index = _Index.of(comparison, np.flatnonzero(needs == 0))
     right = comparison.right[index.others]  # in order, so that memory is read in runs
+    glances = _glances(comparison, right, near)
     work = np.cumsum(index.highs - index.lows + 4)
     cuts = np.searchsorted(work, np.arange(CHUNK_PAIRS, work[-1] if len(work) else 0, CHUNK_PAIRS))
     for rows, lows, highs in zip(
         *(np.split(one, cuts) for one in (index.rows, index.lows, index.highs)), strict=True
     ):
-        yield Task(rows, lows, highs, index.others, right)
+        yield Bucket(rows, lows, highs, index.others, right, glances)
+
+
+def _glances(comparison: Comparison, right: Numbers, near: Ints) -> tuple[Words, ...]:
+    none = np.empty((0, 2), np.uint64)
+    return tuple(
+        glances_of(right, comparison.values, field) if field in near else none
+        for field in range(len(comparison.names))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,22 +204,23 @@ class _Index:
         return cls(rows[some], lows[some], highs[some], others)
 
 
-def _near(comparison: Comparison, needs: Numbers) -> Iterator[Task]:
+def _near(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucket]:
     """The pairs within the limit of the field that fewest pairs are near in."""
     fields = np.flatnonzero(needs >= 0)
     left, right = comparison.random_pairs(SAMPLED, seed=1)
     levels = comparison.levels(left, comparison.squared(left, right))
     field = int(fields[np.argmin((levels[:, fields] <= needs[fields]).mean(axis=0))])
-    near = match_batches(
+    batches = match_batches(
         comparison.vectors(field, comparison.left[:, field]),
         comparison.limits[:, field, needs[field]].astype(np.int64),
         comparison.vectors(field, comparison.right[:, field]),
         most=sys.maxsize,
     )
-    for batch in near:
+    for batch in batches:
         places = np.arange(len(batch))
         values = comparison.right[batch.right]
-        yield Task(batch.left, places, places + 1, batch.right, values)
+        glances = _glances(comparison, values, near)
+        yield Bucket(batch.left, places, places + 1, batch.right, values, glances)
 
 
 def some_equal(

@@ -170,11 +170,12 @@ def _ids(table: Table, column: str) -> tuple[str, ...]:
 
 def _coded(table: Table, field: Field) -> tuple[Strings, list[Problem]]:
     """A column as symbols, and what was found on the way."""
-    cells = _joined(table, field)
-    known, place = _distinct(cells)  # most cells are like another
+    # most cells are like another
+    cells, place = _distinct([table.columns[name].fill_null("") for name in field.columns])
+    known = _joined(cells, field)
     seen = {"missing": (known == "").to_numpy()}
     if field.kind == "date":
-        dates = read_dates(known, field.format or _recognised(table, field, cells))
+        dates = read_dates(known, field.format or _recognised(table, field, known.gather(place)))
         seen[UNREADABLE] = dates.unreadable.to_numpy()
         seen[IMPOSSIBLE] = dates.impossible.to_numpy()
         texts = dates.digits
@@ -193,26 +194,26 @@ def _coded(table: Table, field: Field) -> tuple[Strings, list[Problem]]:
     return strings.take(place), [_problem(table, field, what, rows) for what, rows in found.items()]
 
 
-def _distinct(cells: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int64]]:
-    """The different cells, and the place of each cell among them."""
-    frame = cells.alias("cell").to_frame()
-    different = frame.unique(maintain_order=True).with_row_index("place")
-    places = frame.join(different, on="cell", how="left", maintain_order="left")["place"]
-    return different["cell"], places.cast(pl.Int64).to_numpy()
+def _distinct(columns: list[pl.Series]) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
+    """The different cells, or rows of cells, and the place of each row among them."""
+    frame = pl.DataFrame([column.alias(str(n)) for n, column in enumerate(columns)])
+    different = frame.unique(maintain_order=True)
+    numbered = different.with_row_index("place")
+    places = frame.join(numbered, on=frame.columns, how="left", maintain_order="left")["place"]
+    return different, places.cast(pl.Int64).to_numpy()
 
 
-def _joined(table: Table, field: Field) -> pl.Series:
-    """The known columns of a field as one text, with a blank between them; empty if there is none.
+def _joined(cells: pl.DataFrame, field: Field) -> pl.Series:
+    """The known cells of a row as one text, with a blank between them; empty if there is none.
 
     Not known is what is blank, or what stands for "not known" in this file.
     """
     tokens = ["", *map(_folded, field.missing)]
-    cells = [table.columns[name].fill_null("") for name in field.columns]
     parts = [
-        pl.when(~cell.str.strip_chars().str.to_lowercase().is_in(tokens)).then(cell)
-        for cell in cells
+        pl.when(~pl.col(name).str.strip_chars().str.to_lowercase().is_in(tokens)).then(name)
+        for name in cells.columns
     ]
-    return pl.select(pl.concat_str(*parts, separator=" ", ignore_nulls=True)).to_series()
+    return cells.select(pl.concat_str(*parts, separator=" ", ignore_nulls=True)).to_series()
 
 
 def _folded(text: str) -> str:

@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.integer]
 
-MISSING, UNKNOWN = -1, -2
+MISSING = -1
 FARTHEST = 2**31 - 1  # farther counts as so far; no limit reaches it
 
 
@@ -62,16 +62,6 @@ def field_squared(values: Values, field: Int, a: Int, b: Int) -> Int:
 
 
 @inlined
-def surely_beyond(values: Values, field: Int, a: Int, b: Int, limit: Int) -> bool:
-    """Whether a glance shows that two values are farther than a limit."""
-    x, y = values.firsts[field] + a, values.firsts[field] + b
-    weights = values.glance_weights[field]
-    bound = weights[0] * np.int64(popcount(values.glances[x, 0] ^ values.glances[y, 0]))
-    bound += weights[1] * np.int64(popcount(values.glances[x, 1] ^ values.glances[y, 1]))
-    return bool(bound > limit)
-
-
-@inlined
 def satisfies(squared: Numbers, limits: Numbers, needs: Numbers) -> bool:
     """Whether distances meet a pass: each field it needs is within the limit of its edits."""
     for field in range(len(needs)):
@@ -81,29 +71,51 @@ def satisfies(squared: Numbers, limits: Numbers, needs: Numbers) -> bool:
     return True
 
 
+class Bucket(NamedTuple):
+    """Left records, each with right ones to look at: those of rows[k] are others[lows[k]:highs[k]].
+
+    `right` has the values of others, and `glances[f]` two words of each in field f, or nothing
+    if no pass of the group needs them.
+    """
+
+    rows: Ints
+    lows: Ints
+    highs: Ints
+    others: Ints
+    right: Numbers
+    glances: tuple[Words, ...]
+
+
 @inlined
-def within(values: Values, field: Int, a: Int, b: Int, limit: Int, squared: Numbers) -> bool:
-    """Whether two values are within a limit; remembers their distance in `squared`."""
-    if a < 0 or b < 0:
-        return False
-    if squared[field] == UNKNOWN:
-        if a != b and surely_beyond(values, field, a, b, limit):
-            return False
-        squared[field] = field_squared(values, field, a, b)
-    return bool(squared[field] <= limit)
+def least_squared(a: Int, b: Int, c: Int, d: Int, weights: Ints) -> Int:
+    """A lower bound of the squared distance of values whose glances are a, b and c, d."""
+    least = weights[0] * np.int64(popcount(a ^ c))
+    return least + weights[1] * np.int64(popcount(b ^ d))
+
+
+@serial
+def glances_of(numbers: Numbers, values: Values, field: Int) -> Words:
+    """Two words of the signature of each record's value; of a missing one, nothing set."""
+    result = np.zeros((len(numbers), 2), np.uint64)
+    for place in range(len(numbers)):
+        number = numbers[place, field]
+        if number >= 0:
+            result[place] = values.glances[values.firsts[field] + number]
+    return result
 
 
 @serial
 def pairs_of_passes(
-    rows: Ints, lows: Ints, highs: Ints, others: Ints, left: Numbers, right: Numbers,
-    limits: Numbers, values: Values, passes: Numbers, group: Ints, same: bool, room: Int,
+    bucket: Bucket, left: Numbers, limits: Numbers, values: Values, passes: Numbers,
+    group: Ints, near: Ints, same: bool, room: Int,
 ) -> tuple[Ints, Ints, Numbers, Numbers, Numbers]:  # fmt: skip
     """The pairs that a group of passes finds and no earlier pass.
 
-    Left record rows[k] is compared with the right ones others[place], whose values are
-    right[place], for places lows[k]:highs[k]. Of a file compared with itself (`same`), pairs
-    have left < right. For each pass comes back how many pairs it finds, and how many of these
-    no earlier one does. Stops after `room` pairs, which counts as one more that is added.
+    Pass group[g] asks for field near[g] to be within some edits, which a glance at the two
+    signatures rules out for most pairs; -1 if all that it asks for is to be equal. Of a file
+    compared with itself (`same`), pairs have left < right. For each pass comes back how many
+    pairs it finds, and how many of these no earlier one does. Stops after `room` pairs, which
+    counts as one more that is added.
     """
     fields = left.shape[1]
     firsts = np.empty(1024, np.int32)
@@ -113,60 +125,69 @@ def pairs_of_passes(
     found = np.zeros(len(passes), np.int64)
     added = np.zeros(len(passes), np.int64)
     size = 0
-    for k in range(len(rows)):
-        i = rows[k]
-        for place in range(lows[k], highs[k]):
-            j = others[place]
-            if same and j <= i:
-                continue
-            squared[:] = UNKNOWN
-            any_finds = False
-            for p in group:
+    for k in range(len(bucket.rows)):
+        i = bucket.rows[k]
+        for g in range(len(group)):
+            p, f = group[g], near[g]
+            limit = np.int64(0)
+            weights = values.glance_weights[max(f, 0)]
+            x = y = np.uint64(0)
+            if f >= 0:
+                if left[i, f] < 0:
+                    continue
+                limit = np.int64(limits[i, f, passes[p, f]])
+                x, y = values.glances[values.firsts[f] + left[i, f]]
+            glances = bucket.glances[max(f, 0)]
+            for place in range(bucket.lows[k], bucket.highs[k]):
+                if f >= 0:
+                    c, d = glances[place, 0], glances[place, 1]
+                    if least_squared(x, y, c, d, weights) > limit:
+                        continue
+                j = bucket.others[place]
+                if same and j <= i:
+                    continue
                 finds = True
-                for f in range(fields):
-                    e = passes[p, f]
-                    if e >= 0 and not within(
-                        values, f, left[i, f], right[place, f], limits[i, f, e], squared
-                    ):
-                        finds = False
+                for h in range(fields):
+                    e = passes[p, h]
+                    if e >= 0:
+                        squared[h] = field_squared(values, h, left[i, h], bucket.right[place, h])
+                        if squared[h] < 0 or squared[h] > limits[i, h, e]:
+                            finds = False
+                            break
+                if not finds:
+                    continue
+                found[p] += 1
+                for h in range(fields):
+                    if passes[p, h] < 0:
+                        squared[h] = field_squared(values, h, left[i, h], bucket.right[place, h])
+                earlier = False
+                for q in range(p):
+                    if satisfies(squared, limits[i], passes[q]):
+                        earlier = True
                         break
-                if finds:
-                    found[p] += 1
-                    any_finds = True
-            if not any_finds:
-                continue
-            for f in range(fields):
-                if squared[f] == UNKNOWN:
-                    squared[f] = field_squared(values, f, left[i, f], right[place, f])
-            first = 0
-            while not satisfies(squared, limits[i], passes[first]):
-                first += 1
-            mine = False
-            for p in group:
-                mine |= p == first
-            if not mine:
-                continue
-            added[first] += 1
-            if size == room:
-                return found, added, firsts[:size], seconds[:size], kept[:size]
-            if size == len(firsts):
-                firsts = np.concatenate((firsts, np.empty(size, np.int32)))
-                seconds = np.concatenate((seconds, np.empty(size, np.int32)))
-                kept = np.concatenate((kept, np.empty((size, fields), np.int32)))
-            firsts[size] = i
-            seconds[size] = j
-            kept[size] = squared
-            size += 1
+                if earlier:
+                    continue
+                added[p] += 1
+                if size == room:
+                    return found, added, firsts[:size], seconds[:size], kept[:size]
+                if size == len(firsts):
+                    firsts = np.concatenate((firsts, np.empty(size, np.int32)))
+                    seconds = np.concatenate((seconds, np.empty(size, np.int32)))
+                    kept = np.concatenate((kept, np.empty((size, fields), np.int32)))
+                firsts[size] = i
+                seconds[size] = j
+                kept[size] = squared
+                size += 1
     return found, added, firsts[:size], seconds[:size], kept[:size]
 
 
-@serial
+@parallel
 def squared_of(
     firsts: Rows, seconds: Rows, left: Numbers, right: Numbers, values: Values
 ) -> Numbers:
     """The squared distance of given pairs in every field; -1 where a value is missing."""
     result = np.empty((len(firsts), left.shape[1]), np.int32)
-    for k in range(len(firsts)):
+    for k in numba.prange(len(firsts)):
         for f in range(left.shape[1]):
             a, b = left[firsts[k], f], right[seconds[k], f]
             result[k, f] = field_squared(values, f, a, b)

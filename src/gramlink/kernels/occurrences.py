@@ -48,12 +48,13 @@ def distinct_grams(codes: Codes, offsets: Ints, q: Int, base: Int) -> tuple[Ints
 
 @serial
 def bounded_counts(
-    grams: Ints, begins: Ints, candidates: Ints, contribution: Int, unit: Int
+    grams: Ints, begins: Ints, times: Ints, candidates: Ints, contribution: Int, unit: Int
 ) -> Ints:
     """For each candidate, the strings that contain it, in 1/unit of a string.
 
-    A string with m of the candidates gives each of them min(unit, contribution*unit // m),
-    so that all it gives is at most contribution*unit. Candidates are ascending.
+    String i occurs times[i] times. A string with m of the candidates gives each of them
+    min(unit, contribution*unit // m), so that all it gives is at most contribution*unit.
+    Candidates are ascending.
     """
     counts = np.zeros(len(candidates), np.int64)
     found = np.empty(256, np.int64)
@@ -67,7 +68,7 @@ def bounded_counts(
         if m:
             share = min(unit, (contribution * unit) // m)
             for spot in found[:m]:
-                counts[spot] += share
+                counts[spot] += share * times[i]
     return counts
 
 

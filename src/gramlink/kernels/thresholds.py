@@ -169,13 +169,13 @@ def farthest_edit(
 
 @serial
 def _changed(
-    text: Codes, start: Int, stop: Int, base: Int, table: Ints, lengths: Ints, weights: Ints,
-    delta: Ints, step: Int, touched: Ints, hits: Int,
+    text: Codes, size: Int, start: Int, stop: Int, base: Int, table: Ints, lengths: Ints,
+    weights: Ints, delta: Ints, step: Int, touched: Ints, hits: Int,
 ) -> tuple[Int, Int]:  # fmt: skip
     """Take away (step -1) or add (+1) the grams that touch start..stop, or span it if empty."""
     growth = np.int64(0)
     for q in lengths:
-        for place in range(max(0, start - q + 1), min(stop, len(text) - q + 1)):
+        for place in range(max(0, start - q + 1), min(stop, size - q + 1)):
             coordinate = find(table, gram_at(text, place, q, base) * 8 + q)
             if coordinate >= 0:
                 growth += _shift(delta, weights, coordinate, step)
@@ -204,7 +204,7 @@ def sampled_edits(
         delta = np.zeros(len(weights), np.int64)
         squares = np.empty(samples, np.int64)
         copy = np.empty(LONGEST, np.uint8)
-        touched = np.empty(16 * LONGEST, np.int64)
+        touched = np.empty(14 * (size + edits), np.int64)
         state = seed_of(text, seed)
         for sample in range(samples):
             copy[:size] = text
@@ -221,15 +221,19 @@ def sampled_edits(
             while end < least - start and text[size - 1 - end] == copy[length - 1 - end]:
                 end += 1
             square, hits = _changed(
-                text, start, size - end, base, table, lengths, weights, delta, -1, touched, 0
-            )
+                text, size, start, size - end, base, table, lengths, weights, delta, -1,
+                touched, 0,
+            )  # fmt: skip
             growth, hits = _changed(
-                copy[:length], start, length - end, base, table, lengths, weights, delta, 1,
+                copy, length, start, length - end, base, table, lengths, weights, delta, 1,
                 touched, hits,
             )  # fmt: skip
             squares[sample] = square + growth
             for coordinate in touched[:hits]:
                 delta[coordinate] = 0
-        squares.sort()
-        result[i] = squares[rank - 1]
+        if rank < samples:
+            squares.sort()
+            result[i] = squares[rank - 1]
+        else:
+            result[i] = squares.max()  # much sooner than by sorting
     return result

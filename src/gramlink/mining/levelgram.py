@@ -20,7 +20,7 @@ from gramlink.fields import Field
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.grams import spelled
 from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.strings import Strings, distinct
 
 Ints = npt.NDArray[np.int64]
 
@@ -51,13 +51,15 @@ def levelgram(strings: Strings, field: Field, budget: Budget) -> Estimates:
     from gramlink.kernels.occurrences import bounded_counts, distinct_grams
 
     base = len(field.symbols)
+    different, place = distinct(strings)  # names repeat, and equal ones count alike
+    times = np.bincount(place, minlength=len(different))
     candidates = np.arange(base, dtype=np.int64)
     previous, estimated = candidates, candidates  # of the stage before
     released: list[tuple[str, Fraction]] = []
     for q, share in enumerate(shares(field.q_max), start=1):
-        grams, begins = distinct_grams(strings.codes, strings.offsets, q, base)
+        grams, begins = distinct_grams(different.codes, different.offsets, q, base)
         bound = contribution(q)
-        counts = bounded_counts(grams, begins, candidates, bound, GRID)
+        counts = bounded_counts(grams, begins, times, candidates, bound, GRID)
         epsilon = share * budget.epsilon
         noisy = budget.laplace(counts, sensitivity=bound * GRID, epsilon=epsilon)
         if q > 1:
