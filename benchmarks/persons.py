@@ -144,8 +144,8 @@ def _time() -> str:
         "in the same run. Before linking, both owners of gramlink read, mine and embed, one after "
         "the other (k = 75, ε = 1 per owner, up to 2 edits), and Splink's user chooses settings "
         "by counts in the data; the linkage unit chooses its passes itself. The linkage unit is "
-        f"**{times:.1f} times** as fast as Splink; all of it together, {whole:.1f} times.\n\n"
-        + markdown(header, rows)
+        f"**{times:.1f} times** as fast as Splink links; with what comes before, all of it is "
+        f"{whole:.1f} times as fast.\n\n" + markdown(header, rows)
     )
 
 

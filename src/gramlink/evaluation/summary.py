@@ -20,7 +20,9 @@ def pass_lines(linkage: Linkage) -> Iterator[str]:
 
 
 def weight_lines(model: Model) -> Iterator[str]:
-    """What each level of each field adds to a match weight."""
+    """What each level of each field adds to a match weight; nothing if there is no match."""
+    if model.prior * model.pairs < 1:
+        return
     levels = level_names(max(model.edits))
     yield f"{'field':<20} " + " ".join(f"{level:>9}" for level in levels)
     for name, weights in model.weights.items():
