@@ -1,4 +1,4 @@
-"""Base: the grams both owners project their records on."""
+"""Base: the grams all owners project their records on."""
 
 import math
 from collections.abc import Iterable
@@ -16,12 +16,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The grams both owners project their records on, in a fixed order.
+    """The grams all owners project their records on, in a fixed order.
 
     >>> Base(("A", "MA")).lengths
     (1, 2)
 
-    Privacy: mined under differential privacy; known to both owners, and never sent to the
+    Privacy: mined under differential privacy; known to the owners, and never sent to the
     linkage unit, which could name most records with it.
     """
 

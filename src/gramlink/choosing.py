@@ -16,7 +16,6 @@ from gramlink.comparing import Comparison
 from gramlink.errors import InvalidParameter
 from gramlink.passes import Pass, candidates, some_equal
 
-Bools = npt.NDArray[np.bool_]
 Levels = npt.NDArray[np.uint8]
 
 SAMPLED = 10_000  # records of each side that a pass is tried on
@@ -43,7 +42,7 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
     factor = comparison.pairs / max(1, sample.pairs)
     records = max(len(comparison.left), len(comparison.right))
     room = (EACH * records + AT_LEAST) / factor
-    options = {one: _finds(one, comparison, matches) for one in _options(comparison)}
+    options = {one: one.finds(matches, comparison.names) for one in _options(comparison)}
     chosen: list[Pass] = []
     missed = np.ones(MADE_UP, bool)
     while options and len(chosen) < MOST:
@@ -94,12 +93,6 @@ def _made_up(comparison: Comparison, seed: int) -> Levels:
     return np.stack(columns, axis=1)
 
 
-def _finds(one: Pass, comparison: Comparison, levels: Levels) -> Bools:
-    needs = one.needs(comparison.names)
-    fields = np.flatnonzero(needs >= 0)
-    return np.asarray((levels[:, fields] <= needs[fields]).all(axis=1))
-
-
 def _fits(one: Pass, sample: Comparison, room: float) -> bool:
     """Whether a pass finds few enough pairs, and looks at few enough, on a sample."""
     needs = one.needs(sample.names)
@@ -110,7 +103,7 @@ def _fits(one: Pass, sample: Comparison, room: float) -> bool:
             return False
     else:
         total, (left, right) = sample.pairs, sample.random_pairs(TRIED, seed=1)
-    near = _finds(one, sample, sample.levels(left, sample.squared(left, right)))
+    near = one.finds(sample.levels(left, sample.squared(left, right)), sample.names)
     expected = float(near.mean()) * total if total else 0.0
     if len(equal) or expected > ROUGHLY * room:
         return expected <= room

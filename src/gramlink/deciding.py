@@ -99,8 +99,8 @@ def warnings_of(model: Model) -> tuple[str, ...]:
     if model.prior * model.pairs < 1:
         found.append("no pair looks like a match")
         return tuple(found)
-    for field, name in enumerate(model.names):
-        matches, random = model.match_shares[field], model.random.shares[field]
+    shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
+    for name, matches, random in shares:
         if random[-1] > NEARLY_ALL:
             found.append(f"{name} is missing in nearly all pairs: it says nothing")
         elif random[0] > NEARLY_ALL * (1 - random[-1]):

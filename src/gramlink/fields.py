@@ -196,7 +196,7 @@ class Field(Frozen):
 
     @property
     def agreed(self) -> dict[str, Any]:
-        """The settings that must be the same at both owners."""
+        """The settings that must be the same at all owners."""
         kept = {"kind", "edits", *_SETTINGS[self.kind]} - set(OWN)
         if self.kind == "text":
             kept -= {"grams"} if self.mined else set(_MINING) - {"miner", "grams"}

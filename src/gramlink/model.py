@@ -94,8 +94,9 @@ class Model:
     def weights(self) -> dict[str, dict[str, float]]:
         """log2(m/u) of each level of each field: what it adds to a pair's match weight."""
         table = {}
-        for field, (name, edits) in enumerate(zip(self.names, self.edits, strict=True)):
-            ratio = np.log2(self.match_shares[field] / self.random.shares[field])
+        shares = zip(self.match_shares, self.random.shares, strict=True)
+        for name, edits, (m, u) in zip(self.names, self.edits, shares, strict=True):
+            ratio = np.log2(m / u)
             table[name] = dict(zip(level_names(edits), ratio.tolist(), strict=True))
         return table
 
@@ -124,9 +125,7 @@ class Model:
             )
             seen = np.zeros(SIMULATED, bool)
             for one in self.passes:
-                needs = one.needs(self.names)
-                fields = np.flatnonzero(needs >= 0)
-                seen |= (levels[:, fields] <= needs[fields]).all(axis=1)
+                seen |= one.finds(levels, self.names)
             found += sort.count / total * float(seen.mean())
         return found
 

@@ -23,10 +23,11 @@ from gramlink.matching import Progress, match_batches
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Bools = npt.NDArray[np.bool_]
 
 MOST_CANDIDATES = 10**8
 CHUNK_PAIRS = 2**22  # pairs to look at in one go
-SAMPLED = 10_000
+SAMPLED = 10_000  # random pairs, to see in which field fewest are near
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,12 @@ class Pass:
     def needs(self, names: Sequence[str]) -> Numbers:
         """The edits of each field, -1 for those that it does not look at."""
         return np.array([self.edits.get(name, -1) for name in names], np.int32)
+
+    def finds(self, levels: npt.NDArray[np.integer], names: Sequence[str]) -> Bools:
+        """Which pairs it finds, by their levels in each field."""
+        needs = self.needs(names)
+        fields = np.flatnonzero(needs >= 0)
+        return np.asarray((levels[:, fields] <= needs[fields]).all(axis=1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

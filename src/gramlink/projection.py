@@ -41,7 +41,7 @@ class Projection:
 
     @property
     def digest(self) -> str:
-        """Equal at both owners if, and only if, they hold the same projection."""
+        """Equal at all owners if, and only if, they hold the same projection."""
         return digest(self._content())
 
     @property

@@ -87,7 +87,7 @@ class Schema(Frozen):
 
     @property
     def agreed(self) -> dict[str, Any]:
-        """The settings that must be the same at both owners.
+        """The settings that must be the same at all owners.
 
         Not among them: how the fields stand in an owner's file, and epsilon, which each
         decides for itself.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gramlink.schema import Schema
 
 Data = Annotated[Path, typer.Argument(help="The records, as CSV or Parquet.", metavar="DATA")]
-SchemaFile = Annotated[Path, typer.Option("--schema", help="What both owners agreed on.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="What the owners agreed on.")]
 OwnerName = Annotated[str, typer.Option("--owner", help="This owner; default: DATA's name.")]
 Separator = Annotated[str, typer.Option(help="The CSV separator, if not , ; tab or |.")]
 Encoding = Annotated[str, typer.Option(help="The CSV encoding, if not UTF-8.")]
