@@ -44,7 +44,7 @@ clean:  ## remove what the targets made
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[report]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[report,server]'
 	@touch $@
 
 .venv/bench: .venv/dev

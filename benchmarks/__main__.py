@@ -1,7 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, utility, linkage, persons, attack (default: all), and `--output FILE`
-to keep the page.
+ARGS: any of speed, join, utility, linkage, persons, attack, load (default: all), and
+`--output FILE` to keep the page.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, join, linkage, persons, speed, utility
+from benchmarks import attack, join, linkage, load, persons, speed, utility
 
 PARTS = {
     "speed": speed.table,
@@ -20,6 +20,7 @@ PARTS = {
     "linkage": linkage.table,
     "persons": persons.table,
     "attack": attack.table,
+    "load": load.table,
 }
 
 HEAD = """\

@@ -1,8 +1,10 @@
 import hashlib
 import io
 import json
+import math
 import zipfile
 from contextlib import suppress
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -10,15 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gramlink.archive import MANIFEST
 from gramlink.base import Base
-from gramlink.bundle import MANIFEST, RECORDS, Bundle
+from gramlink.bundle import RECORDS, Bundle
 from gramlink.embedding import Encoded, Vectors, embed
 from gramlink.errors import InvalidFile
+from gramlink.files import digest
+from gramlink.sealing import Recipient
 from gramlink.strings import Strings
+from gramlink.thresholds import highest
 from strategies import AB, bases, lists
 
 LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}
 EDITS = {"surname": 1, "born": 2, "sex": 0}  # of the surname, those of the schema
+READER = Recipient("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj")
 SETTINGS = {
     "decide": "one-to-one",
     "accept": 0.5,
@@ -44,25 +51,27 @@ def encoded(name, rows, source, thresholds):
     missing = np.arange(rows) % 3 == len(name) % 3
     counts = source.integers(0, 5, (rows, len(lengths))).astype(np.uint8)
     counts[missing] = 0
-    steps = source.integers(0, 9, (rows, edits)) * 36
+    steps = source.integers(0, 9, (rows, edits)) * math.lcm(*lengths) ** 2
     limits = np.cumsum(np.hstack([np.zeros((rows, 1), np.int64), steps]), axis=1)
     return Encoded(Vectors(counts, lengths, missing), limits if thresholds else None)
 
 
-def bundle(rows=6, thresholds=True, names=tuple(LENGTHS), unique=True):
+def bundle(rows=6, thresholds=True, names=tuple(LENGTHS), unique=True, **about):
     source = np.random.default_rng(rows)
     ids = tuple(f"{n:032x}" for n in source.permutation(rows) + 10**9)
     fields = {name: encoded(name, rows, source, thresholds) for name in names}
-    return Bundle("hospital", settings_of(*names), "c0ffee" * 10, ids, fields, unique)
+    return Bundle("hospital", settings_of(*names), "c0ffee" * 10, ids, fields, unique, **about)
 
 
 def packed(table=None, /, members=(MANIFEST, RECORDS), digests=None, compression=0, **manifest):
-    """A bundle as somebody might make it by hand, with a digest that is right if not given."""
+    """A bundle as somebody might make it by hand, with digests that are right if not given."""
     records = io.BytesIO()
     (bundle().rows() if table is None else table).write_parquet(records)
     data = records.getvalue()
     digests = {RECORDS: hashlib.sha256(data).hexdigest()} if digests is None else digests
     content = {"gramlink": "bundle", "version": 1, **bundle().manifest, "parts": digests}
+    if "settings" in manifest:
+        content["schema"] = digest(manifest["settings"])
     content = {key: value for key, value in (content | manifest).items() if value != "(none)"}
     files = {MANIFEST: json.dumps(content).encode(), RECORDS: data}
     archived = io.BytesIO()
@@ -84,6 +93,7 @@ def contents(one):
     return {
         "fields": list(fields.items()),  # in their order
         "rest": (one.owner, one.settings, one.projection, one.unique, one.has_thresholds),
+        "for": (one.owners, one.epsilon, one.exchange, one.reply, one.created),
     }
 
 
@@ -113,11 +123,31 @@ def test_an_owner_says_whether_somebody_may_be_in_it_twice(unique):
     assert Bundle.from_bytes(sent.to_bytes(), "x.bundle").unique is unique
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"owners": ("hospital", "registry")},
+        {"owners": ("St. Mary's", "hospital", "病院")},
+        {"epsilon": Fraction(1, 3)},
+        {"epsilon": Fraction(0)},
+        {"exchange": "stroke-2026"},
+        {"reply": READER},
+        {"created": "2026-03-14T15:09:26Z"},
+    ],
+    ids=str,
+)
+def test_what_a_bundle_is_for_comes_back_with_it(about):
+    sent = bundle(**about)
+    got = Bundle.from_bytes(sent.to_bytes(), "x.bundle")
+    assert contents(got) == contents(sent) != contents(bundle())
+    assert got.to_bytes() == sent.to_bytes()
+
+
 @settings(deadline=None, max_examples=30)
 @given(texts=lists(AB), grams=bases(AB), others=bases(AB))
 def test_any_vectors_come_back(texts, grams, others):
     strings = Strings.of(texts, AB)
-    ids = tuple(f"{n:03d}" for n in range(len(texts)))
+    ids = tuple(f"{n:032x}" for n in range(len(texts)))
     fields = {name: Encoded(embed(strings, Base(g))) for name, g in (("a", grams), ("b", others))}
     about = {**SETTINGS, "passes": [], "fields": {name: {"edits": 0} for name in fields}}
     packed = Bundle("a", about, "p", ids, fields).to_bytes()
@@ -135,7 +165,7 @@ def test_a_field_may_have_any_name(name):
     field = encoded("born", 4, np.random.default_rng(1), thresholds=True)
     told = {name: {"edits": None}, "a": {"edits": 2}}
     about = {**SETTINGS, "passes": [], "edits": 2, "fields": told}
-    sent = Bundle("a", about, "p", tuple("1234"), {name: field, "a": field})
+    sent = Bundle("a", about, "p", tuple(one * 32 for one in "1234"), {name: field, "a": field})
     assert contents(Bundle.from_bytes(sent.to_bytes(), "x.bundle")) == contents(sent)
 
 
@@ -177,7 +207,14 @@ def test_the_order_of_the_records_leaves_no_trace():
 
 
 def test_a_person_can_read_the_manifest():
-    with zipfile.ZipFile(io.BytesIO(bundle().to_bytes())) as archive:
+    sent = bundle(
+        owners=("hospital", "registry"),
+        epsilon=Fraction(1, 3),
+        exchange="stroke-2026",
+        reply=READER,
+        created="2026-03-14T15:09:26Z",
+    )
+    with zipfile.ZipFile(io.BytesIO(sent.to_bytes())) as archive:
         assert archive.namelist() == [MANIFEST, RECORDS]
         manifest = json.loads(archive.read(MANIFEST))
         records = archive.read(RECORDS)
@@ -186,8 +223,14 @@ def test_a_person_can_read_the_manifest():
         "gramlink": "bundle",
         "version": 1,
         "encoding": "vectors",
+        "exchange": "stroke-2026",
         "owner": "hospital",
+        "owners": ["hospital", "registry"],
+        "created": "2026-03-14T15:09:26Z",
+        "epsilon": "1/3",
+        "schema": digest(SETTINGS),
         "projection": "c0ffee" * 10,
+        "reply": READER.key,
         "rows": 6,
         "unique": True,
         "gram lengths": {name: list(lengths) for name, lengths in LENGTHS.items()},
@@ -246,18 +289,24 @@ def fields(**changed):
     return {"settings": {**SETTINGS, "fields": {**SETTINGS["fields"], **changed}}}
 
 
+def named(*ids):
+    """The rows under these ids, as many of them as there are rows."""
+    return ROWS.with_columns(id=pl.Series((ids * 6)[:6], dtype=pl.String))
+
+
 ROWS = bundle().rows()
+IDS = tuple(ROWS["id"])
 RIGHT = bundle(thresholds=False).rows()
 ZERO = [[0, 36]] * 6
 HOSTILE = {
     "nothing": (b"", "not a zip"),
     "not a zip": (b"id,counts\n1,2\n", "not a zip"),
-    "only a manifest": (packed(members=[MANIFEST]), RECORDS),
+    "only a manifest": (packed(members=[MANIFEST]), "its parts are not those of its manifest"),
     "only records": (packed(members=[RECORDS]), MANIFEST),
     "an empty zip": (packed(members=[]), MANIFEST),
-    "another digest": (packed(digests={RECORDS: "0" * 64}), "its records were changed"),
+    "another digest": (packed(digests={RECORDS: "0" * 64}), "records.parquet was changed"),
     "another kind": (packed(gramlink="projection"), "not a bundle file but a projection file"),
-    "no digests": (packed(digests={}), RECORDS),
+    "no digests": (packed(digests={}), "its parts are not those of its manifest"),
     "no encoding": (packed(encoding="(none)"), "encoding"),
     "another encoding": (packed(encoding="clk"), "its encoding is 'clk', not 'vectors'"),
     "another version": (packed(version=2), "version"),
@@ -324,7 +373,7 @@ HOSTILE = {
     "lengths of 99": (packed(**lengths(surname=[1, 1, 2, 99])), "numbers from 1 to 6"),
     "lengths that are negative": (packed(**lengths(surname=[-1, 1, 2, 3])), "from 1 to 6"),
     "lengths that are text": (packed(**lengths(surname=["a", 1, 2, 3])), "numbers from 1 to 6"),
-    "lengths without end": (packed(**lengths(surname=[float("inf"), 1, 2, 3])), "from 1 to 6"),
+    "lengths without end": (packed(**lengths(surname=[float("inf"), 1, 2, 3])), "Infinity"),
     "lengths that are fractions": (packed(**lengths(surname=[1.0, 1, 2, 3])), "from 1 to 6"),
     "lengths of a field that are one number": (packed(**lengths(surname=4)), ""),
     "lengths of a field that are nothing": (packed(**lengths(surname=None)), ""),
@@ -388,16 +437,65 @@ HOSTILE = {
     ),
     "no counts": (packed(ROWS.drop("surname.counts")), "its columns are not"),
     "no counts of the last field": (packed(RIGHT.drop("sex.counts")), "its columns are not"),
-    "no ids": (packed(ROWS.drop("id")), "id"),
-    "null ids": (packed(ROWS.with_columns(id=pl.lit(None, pl.String))), "its ids are not one"),
-    "the same id twice": (packed(ROWS.with_columns(id=pl.lit("x"))), "its ids are not one"),
+    "no ids": (packed(ROWS.drop("id")), "its columns are not"),
+    "null ids": (packed(named(None)), "its ids are not different pseudonyms"),
+    "one null id": (packed(named(None, *IDS)), "its ids are not different pseudonyms"),
+    "the same id twice": (packed(named(*IDS[:5], IDS[0])), "its ids are not different"),
+    "ids that are formulas": (packed(named("=cmd|'/c calc'!A0", *IDS)), "its ids are not"),
+    "ids with a formula after a line end": (packed(named(IDS[0] + "\n=1+1", *IDS)), "its ids"),
+    "ids with a line end": (packed(named(IDS[0] + "\n", *IDS[1:])), "its ids are not"),
+    "ids in capitals": (packed(named(*(one.upper() + "A" for one in IDS))), "its ids are not"),
+    "an id in capitals": (packed(named("A" * 32, *IDS)), "its ids are not different pseudonyms"),
+    "an id of digits of other scripts": (packed(named("٣" * 32, *IDS)), "its ids are not"),
+    "an id that is too short": (packed(named(IDS[0][1:], *IDS[1:])), "its ids are not"),
+    "an id that is too long": (packed(named(IDS[0] + "0", *IDS[1:])), "its ids are not"),
+    "an empty id": (packed(named("", *IDS)), "its ids are not different pseudonyms"),
     "ids that are numbers": (packed(ROWS.with_columns(id=pl.int_range(6))), "its columns are not"),
     "another column": (packed(ROWS.with_columns(surname=pl.lit("MILLER"))), "its columns are not"),
-    "fewer rows than it says": (packed(ROWS.head(5)), "its ids are not one for each row"),
-    "more rows than it says": (
-        packed(pl.concat([ROWS, ROWS.with_columns(id="x" + pl.col("id"))])),
-        "its ids are not one for each row",
+    "fewer rows than it says": (packed(ROWS.head(5)), "it has 5 rows, not 6"),
+    "more rows than it says": (packed(pl.concat([ROWS, ROWS])), "it has 12 rows, not 6"),
+    "more rows than there is room for": (packed(rows=10**6), "more rows than there is room for"),
+    "rows without end": (packed(rows=10**30), "more rows than there is room for"),
+    "rows below 0": (packed(rows=-6), "it has 6 rows, not -6"),
+    "rows that are a fraction": (packed(rows=6.0), "more rows than there is room for"),
+    "rows that are text": (packed(rows="6"), "more rows than there is room for"),
+    "rows that are nothing": (packed(rows=None), "more rows than there is room for"),
+    "a threshold above what its edits can make": (
+        packed(limits([*ZERO[:5], [0, highest(1, LENGTHS["surname"]) + 1]])),
+        "a threshold of surname is above what 1 edits can make",
     ),
+    "thresholds without end": (packed(limits([[0, 2**63 - 1]] * 6)), "is above what 1 edits"),
+    "an exchange that is a path": (packed(exchange="../stroke"), "the name of an exchange"),
+    "an exchange in capitals": (packed(exchange="Stroke"), "the name of an exchange"),
+    "an exchange with a line end": (packed(exchange="stroke\n"), "the name of an exchange"),
+    "an exchange that starts with a hyphen": (packed(exchange="-rf"), "the name of an exchange"),
+    "an exchange that is nothing": (packed(exchange=None), "the name of an exchange"),
+    "an exchange that is 0": (packed(exchange=0), "the name of an exchange"),
+    "no exchange": (packed(exchange="(none)"), "exchange"),
+    "no owners": (packed(owners="(none)"), "owners"),
+    "owners that are one number": (packed(owners=2), ""),
+    "owners that are paths": (packed(owners=["../a", "b"]), "the name of an owner"),
+    "owners that are numbers": (packed(owners=[1, 2]), "the name of an owner"),
+    "an owner that is a path": (packed(owner="a/b"), "the name of an owner"),
+    "an owner that writes to the terminal": (packed(owner="\x1b[2J"), "the name of an owner"),
+    "a reply to two": (packed(reply=[READER.key] * 2), "a text in its manifest is none"),
+    "no reply": (packed(reply="(none)"), "reply"),
+    "the digest of another schema": (packed(schema="0" * 64), "not those of its schema's digest"),
+    "a schema that is nothing": (packed(schema=None), "not those of its schema's digest"),
+    "no schema": (packed(schema="(none)"), "schema"),
+    "an epsilon of 1/0": (packed(epsilon="1/0"), "damaged"),
+    "an epsilon that is no number": (packed(epsilon="NaN"), "damaged"),
+    "an epsilon without end": (packed(epsilon="inf"), "damaged"),
+    "an epsilon that is words": (packed(epsilon="one half"), "damaged"),
+    "an epsilon that is a list": (packed(epsilon=[1]), "not a number of a sensible size"),
+    "an epsilon of many digits": (packed(epsilon="1" * 201), "not a number of a sensible size"),
+    "no epsilon": (packed(epsilon="(none)"), "epsilon"),
+    "a time that is a number": (packed(created=0), "a text in its manifest is none"),
+    "a time that writes to the terminal": (packed(created="\x1b[2J"), "a text in its manifest"),
+    "a time without end": (packed(created="2" * 201), "or too long"),
+    "no time": (packed(created="(none)"), "created"),
+    "a projection that is a number": (packed(projection=5), "a text in its manifest is none"),
+    "a projection of two lines": (packed(projection="a\nb"), "a text in its manifest is none"),
 }
 
 
@@ -426,6 +524,56 @@ def test_a_bundle_that_could_not_be_decided_on_is_refused(changes):
         Bundle.from_bytes(packed(settings=told), "x.bundle")
 
 
+WRONG_REPLIES = ["age1nobody", "AGE-SECRET-KEY-1", "", READER.key + "\n", READER.key[:-1]]
+
+
+@pytest.mark.parametrize("reply", WRONG_REPLIES)
+def test_a_reply_to_what_is_no_recipient_is_refused(reply):
+    with pytest.raises(InvalidFile, match=r"^x\.bundle"):
+        Bundle.from_bytes(packed(reply=reply), "x.bundle")
+
+
+@pytest.mark.parametrize("epsilon", ["1e1000000", "1e-1000000", "-1", "-1/2"])
+def test_an_epsilon_of_no_sensible_size_is_refused(epsilon):
+    """With a few digits more, whoever reads it as a fraction would be at it for days."""
+    with pytest.raises(InvalidFile, match=r"^x\.bundle"):
+        Bundle.from_bytes(packed(epsilon=epsilon), "x.bundle")
+
+
+def test_a_part_that_a_bundle_does_not_have_is_refused():
+    with zipfile.ZipFile(io.BytesIO(packed())) as archive:
+        manifest, records = (archive.read(name) for name in (MANIFEST, RECORDS))
+    content = json.loads(manifest)
+    content["parts"]["../names.csv"] = hashlib.sha256(b"MILLER").hexdigest()
+    archived = io.BytesIO()
+    with zipfile.ZipFile(archived, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps(content))
+        archive.writestr(RECORDS, records)
+        archive.writestr("../names.csv", b"MILLER")
+    with pytest.raises(InvalidFile, match=r"^x\.bundle"):
+        Bundle.from_bytes(archived.getvalue(), "x.bundle")
+
+
+@settings(deadline=None, max_examples=40)
+@given(data=st.data(), rows=st.integers(1, 5), edits=st.integers(0, 5))
+def test_thresholds_up_to_the_highest_are_taken_and_none_above(data, rows, edits):
+    lengths = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=6)))
+    most = [highest(e, lengths) for e in range(edits + 1)]
+    vectors = Vectors(np.zeros((rows, len(lengths)), np.uint8), lengths, np.zeros(rows, bool))
+    about = {**SETTINGS, "passes": [], "fields": {"a": {"edits": edits}}}
+    ids = tuple(f"{n:032x}" for n in range(rows))
+
+    def sent(limits):
+        return Bundle("a", about, "p", ids, {"a": Encoded(vectors, limits)}).to_bytes()
+
+    limits = np.tile(np.array(most, np.int64), (rows, 1))
+    got = Bundle.from_bytes(sent(limits), "x.bundle")
+    assert got.fields["a"].thresholds.tolist() == limits.tolist()
+    limits[data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, edits)) :] += 1
+    with pytest.raises(InvalidFile, match="a threshold"):
+        Bundle.from_bytes(sent(limits), "x.bundle")
+
+
 @pytest.mark.parametrize(("data", "why"), HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_bundle_is_refused(data, why):
     with pytest.raises(InvalidFile, match=r"^x\.bundle") as caught:
@@ -446,6 +594,7 @@ PATHS = [
     ("rows",), ("unique",), ("gram lengths",), ("gram lengths", "born"), ("settings",),
     ("settings", "fields"), ("settings", "fields", "born"), ("settings", "edits"),
     ("settings", "decide"), ("settings", "fields", "born", "edits"), ("parts",), ("owner",),
+    ("owners",), ("exchange",), ("schema",), ("epsilon",), ("reply",), ("created",),
 ]  # fmt: skip
 
 

@@ -1,12 +1,26 @@
 import errno
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gramlink.errors import InvalidFile, InvalidParameter, Mismatch
-from gramlink.files import digest, from_json, owner_name, read_bytes, to_json, written_whole
+from gramlink.files import (
+    digest,
+    exchange_name,
+    fingerprint,
+    from_json,
+    moment,
+    owner_name,
+    plain_json,
+    read_bytes,
+    to_json,
+    written_whole,
+)
 
 
 @pytest.fixture
@@ -146,6 +160,49 @@ def test_a_name_that_could_confuse_a_reader_or_a_folder_is_refused(name):
         owner_name(name)
 
 
+@pytest.mark.parametrize("name", ["stroke-2026", "a", "0", "a" * 64, "7-", "a--b"])
+def test_a_name_that_can_be_part_of_an_address_is_an_exchanges(name):
+    assert exchange_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", "-", "-a", "A", "Stroke", "a" * 65, "a b", "a/b", "../a", ".", "a.b", "a\\b", "a\n",
+        "\na", "a\x00", "a?b", "a%2fb", "é", "٣", "ａ", "a_b", "=1+1", 5, None, b"a", ["a"], True,
+    ],
+)  # fmt: skip
+def test_a_name_that_could_lead_elsewhere_is_no_exchanges(name):
+    with pytest.raises(InvalidParameter, match="cannot be the name of an exchange") as caught:
+        exchange_name(name)
+    assert caught.value.hint
+
+
+@given(st.text())
+def test_a_name_of_an_exchange_is_of_small_letters_digits_and_hyphens(text):
+    fits = (
+        0 < len(text) <= 64
+        and set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+        and text[0] != "-"
+    )
+    try:
+        assert exchange_name(text) == text
+        assert fits
+    except InvalidParameter:
+        assert not fits
+
+
+def test_a_moment_is_in_universal_time_and_to_the_second():
+    told = datetime.strptime(moment(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    assert timedelta(0) <= datetime.now(UTC) - told < timedelta(seconds=10)
+    assert len(moment()) == 20
+
+
+def test_a_fingerprint_is_the_first_80_bits_of_a_digest():
+    assert fingerprint("0123456789abcdef" * 4) == "0123 4567 89ab cdef 0123"
+    assert fingerprint(digest("a")).replace(" ", "") == digest("a")[:20]
+
+
 CONTENT = {"owner": "Hôpital", "counts": [1, 2.5, None], "nested": {"b": 1, "a": 2}}
 
 
@@ -203,3 +260,56 @@ def test_a_digest_does_not_depend_on_the_order_of_keys_and_does_on_everything_el
     assert digest({"a": [1, "é"]}) == (
         "5db14a2cddc92d31365806bb5d82ed2bc436bf6960d10cd4654140f7bdadce1c"
     )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@given(JSON)
+def test_plain_json_is_json(value):
+    text = json.dumps(value)
+    assert plain_json(text) == plain_json(text.encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "a": 1}', "it says 'a' twice"),
+        ('{"a": 1, "\\u0061": 2}', "it says 'a' twice"),
+        ('[{"b": {"c": 1, "d": 2, "c": 3}}]', "it says 'c' twice"),
+        ('{"": 1, "": 2}', "it says '' twice"),
+        ("NaN", "NaN is not a number"),
+        ('{"a": [Infinity]}', "Infinity is not a number"),
+        ('{"a": -Infinity}', "-Infinity is not a number"),
+        ("", "Expecting value"),
+        ("{} {}", "Extra data"),
+        ("{'a': 1}", "Expecting property name"),
+        ("01", "Extra data"),
+    ],
+)
+def test_json_that_could_be_read_in_two_ways_is_refused(text, why):
+    for data in (text, text.encode()):
+        with pytest.raises(ValueError, match=why):
+            plain_json(data)
+
+
+def test_the_same_name_in_two_tables_is_said_once_in_each():
+    assert plain_json('{"a": {"a": {"a": 1}}, "b": {"a": 2}}')["b"] == {"a": 2}
+
+
+def test_a_long_name_that_is_said_twice_is_not_shown_in_full():
+    name = "x" * 10_000
+    with pytest.raises(ValueError, match="twice") as caught:
+        plain_json(f'{{"{name}": 1, "{name}": 2}}')
+    assert len(str(caught.value)) < 200
+
+
+def test_a_file_of_ours_that_says_something_twice_is_refused():
+    data = to_json("mined", CONTENT).replace(b'"counts"', b'"owner"')
+    with pytest.raises(InvalidFile, match=r"^x\.json is damaged or not a mined file: it says"):
+        from_json("mined", data, "x.json")

@@ -407,3 +407,52 @@ def test_a_folder_that_may_not_be_written_holds_no_ledger(tmp_path):
             ledger.charge(TENTH, "mine", {})
     finally:
         tmp_path.chmod(0o700)
+
+
+# charges that nothing came of
+
+
+def test_a_charge_that_nothing_came_of_is_found_by_its_parameters(ledger, path):
+    assert ledger.unreleased({"for": "a"}) is None
+    assert not path.exists()
+    charge = ledger.charge(TENTH, "mine", {"for": "a", "shares": {"surname": "1/10"}})
+    assert ledger.unreleased({"for": "a"}) is None
+    assert ledger.unreleased({"for": "b", "shares": {"surname": "1/10"}}) is None
+    found = ledger.unreleased({"shares": {"surname": "1/10"}, "for": "a"})
+    assert found.number == charge.number
+    ledger.released(found, "8a5c")
+    assert ledger.state.releases[0].digest == "8a5c"
+    assert ledger.unreleased({"for": "a", "shares": {"surname": "1/10"}}) is None
+
+
+def test_a_charge_found_again_buys_what_it_paid_for_and_costs_nothing_more(ledger, path):
+    ledger.charge(Fraction(1, 3), "mine", {"for": "a"})
+    before = path.read_bytes()
+    budget = Ledger.open(path).unreleased({"for": "a"}).budget
+    assert path.read_bytes() == before
+    budget.laplace([1], sensitivity=1, epsilon=Fraction(1, 3))
+    with pytest.raises(BudgetExceeded):
+        budget.laplace([1], sensitivity=1, epsilon=Fraction(1, 10**6))
+
+
+def test_the_first_of_two_charges_that_nothing_came_of_is_found_first(ledger):
+    numbers = [ledger.charge(TENTH, "mine", {}).number for _ in range(3)]
+    found = []
+    while charge := ledger.unreleased({}):
+        found.append(charge.number)
+        ledger.released(charge, "8a5c")
+    assert found == numbers
+    assert ledger.state.spent == 3 * TENTH
+
+
+@pytest.mark.parametrize("name", ["Hôpital", "a\nb", "\ud800", "😀", ""])
+def test_a_charge_is_found_by_parameters_of_any_text(path, ledger, name):
+    charge = ledger.charge(TENTH, "mine", {"owner": name})
+    assert Ledger.open(path).unreleased({"owner": name}).number == charge.number
+
+
+def test_in_a_damaged_ledger_no_charge_is_found(ledger, path):
+    ledger.charge(TENTH, "mine", {})
+    path.write_bytes(path.read_bytes().replace(b'"entry": 1', b'"entry": 2'))
+    with pytest.raises(InvalidLedger, match="damaged"):
+        ledger.unreleased({})

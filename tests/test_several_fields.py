@@ -8,7 +8,7 @@ import pytest
 
 from gramlink import scoring
 from gramlink.datasets import cities, febrl4, persons, surnames
-from gramlink.errors import GramlinkError, InvalidParameter, InvalidRecords, Mismatch
+from gramlink.errors import InvalidParameter, InvalidRecords, Mismatch
 from gramlink.evaluation import score
 from gramlink.fields import Field
 from gramlink.linking import deduplicate, link
@@ -227,7 +227,7 @@ def clusters_of_three():
     own = {
         (owner.name, pseudonym): record
         for owner, bundle in zip(owners, bundles, strict=True)
-        for pseudonym, record in zip(bundle.ids, owner.records.ids, strict=True)
+        for pseudonym, record in zip(owner.pseudonyms, owner.records.ids, strict=True)
     }
     results, clusters = link_all(bundles)
     members = [tuple((record[0], own[record]) for record in one) for one in clusters.members]
@@ -290,13 +290,16 @@ def test_one_record_has_no_duplicates():
     assert len(found.links) == 0
 
 
-def test_fields_that_say_too_little_are_refused_with_a_clear_error():
-    fields = (Field(name="sex", kind="category", length=1), Field(name="state", kind="category"))
-    frame = pl.DataFrame(
-        {"id": list(map(str, range(1000))), "sex": ["F", "M"] * 500, "state": ["MD"] * 1000}
-    )
-    with pytest.raises(GramlinkError):
-        linkage_of(frame, frame, Schema(fields=fields))
+def test_records_that_are_the_same_in_all_fields_share_their_links():
+    some = people().left.head(40)
+    copies = some.with_columns(id="Z" + pl.col("id"))
+    linkage, links = linkage_of(pl.concat([people().left, copies]), people().right)
+    alone, once = linkage_of(people().left, people().right)
+    assert len(linkage.links) == len(alone.links)
+    expected = set(zip(once.left, once.right, strict=True))
+    expected |= {(f"Z{one}", other) for one, other in expected if one in set(some["id"])}
+    assert len(expected) > len(once) + 10
+    assert set(zip(links.left, links.right, strict=True)) == expected
 
 
 def test_duplicates_within_one_field_are_refused():

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gramlink.errors import InvalidParameter
 from gramlink.fields import CATCH_ALL, Field
-from gramlink.strings import Strings, distinct
+from gramlink.strings import Strings, distinct, kinds
 from strategies import ABC, WIDE
 
 
@@ -135,3 +135,56 @@ def test_a_text_of_more_than_255_symbols_is_refused():
     assert len(Strings.of(["A" * 255], "AB*")) == 1
     with pytest.raises(InvalidParameter, match="255"):
         Strings.of(["A" * 256], "AB*")
+
+
+COLUMNS = st.integers(0, 30).flatmap(
+    lambda rows: st.lists(
+        st.lists(st.text("AB", max_size=2), min_size=rows, max_size=rows), min_size=1, max_size=5
+    )
+)
+
+
+@settings(deadline=None)
+@given(columns=COLUMNS)
+def test_rows_are_of_one_kind_if_and_only_if_they_are_the_same_in_all_columns(columns):
+    found = kinds(Strings.of(column, ABC) for column in columns).tolist()
+    rows = list(zip(*columns, strict=True))
+    number = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+    assert found == [number[row] for row in rows]  # numbered as they appear
+
+
+@settings(deadline=None)
+@given(columns=COLUMNS, order=st.randoms(use_true_random=False))
+def test_which_rows_are_of_one_kind_depends_on_no_order(columns, order):
+    def groups(columns, rows):
+        found = {}
+        for row, kind in zip(rows, kinds(Strings.of(c, ABC) for c in columns), strict=True):
+            found.setdefault(int(kind), set()).add(row)
+        return sorted(map(sorted, found.values()))
+
+    rows = list(range(len(columns[0])))
+    turned = order.sample(rows, len(rows))
+    expected = groups(columns, rows)
+    assert groups([[column[row] for row in turned] for column in columns], turned) == expected
+    assert groups(columns[::-1], rows) == expected
+
+
+def test_values_that_move_from_one_column_to_the_next_make_another_kind():
+    one, other = ["AB", "A", "", "AB"], ["", "B", "AB", ""]
+    found = kinds([Strings.of(one, ABC), Strings.of(other, ABC)])
+    assert found.tolist() == [0, 1, 2, 0]
+
+
+def test_columns_of_many_different_values_make_kinds_too():
+    values = [f"{n:x}" for n in range(70_000)]
+    columns = [
+        Strings.of(values, "0123456789abcdef*"),
+        Strings.of(values[::-1], "0123456789abcdef*"),
+    ]
+    twice = [column.take(np.tile(np.arange(70_000), 2)) for column in columns]
+    assert kinds(twice).tolist() == [*range(70_000)] * 2
+
+
+def test_of_no_rows_there_is_no_kind():
+    empty = Strings.of([], ABC)
+    assert kinds([empty]).tolist() == kinds([empty, empty]).tolist() == []

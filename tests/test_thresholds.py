@@ -16,7 +16,15 @@ from gramlink.errors import InvalidSchema
 from gramlink.fields import ALPHABET, CATCH_ALL, Field
 from gramlink.schema import PolicyName, Schema, checked_schema
 from gramlink.strings import Strings
-from gramlink.thresholds import POLICIES, SEED, Case, coarse, one_edit_bound, thresholds
+from gramlink.thresholds import (
+    POLICIES,
+    SEED,
+    Case,
+    coarse,
+    highest,
+    one_edit_bound,
+    thresholds,
+)
 from gramlink.typos import MODELS
 from reference import edits as editing
 from reference import embedding
@@ -481,3 +489,46 @@ def test_coarse_thresholds_are_rounded_up_to_whole_squares_of_the_scale(squared,
     assert all(t <= r < t + scale**2 for t, r in zip(squared, rounded.tolist(), strict=True))
     table = np.array([[0, t] for t in squared], np.int64).reshape(-1, 2)
     assert coarse(table, scale).tolist() == [[0, r] for r in rounded.tolist()]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(deadline=None, max_examples=40)
+@given(texts=lists(AB), grams=bases(AB), edits=EDITS)
+def test_no_policy_sets_a_threshold_above_the_highest(policy, texts, grams, edits):
+    """Else a bundle of ours would be refused."""
+    base = Base(grams)
+    field = Field(name="name", alphabet=AB[:-1], length=255, q_min=1, q_max=6)
+    agreed = Schema(fields=(field,), threshold=policy, edits=edits)
+    limits = coarse(thresholds(Strings.of(texts, AB), base, field, agreed), base.scale)
+    for e in range(edits + 1):
+        assert limits[:, e].max(initial=0) <= highest(e, base.lengths)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("length", range(1, 7))
+def test_texts_in_which_one_edit_changes_most_stay_below_the_highest(policy, length):
+    texts = ["A" * length, "A" * 40, "AB" * 20, "AAB" * 13, "AABB" * 10]
+    grams = tuple("A" * q for q in range(1, length + 1)) + ("B", "AB")[:length]
+    base = Base(grams)
+    field = Field(name="name", alphabet=AB[:-1], length=255, q_min=1, q_max=6)
+    agreed = Schema(fields=(field,), threshold=policy, edits=5)
+    limits = coarse(thresholds(Strings.of(texts, AB), base, field, agreed), base.scale)
+    most = [highest(e, base.lengths) for e in range(6)]
+    assert (limits <= np.array(most)).all()
+
+
+@pytest.mark.parametrize("kind", ["date", "category", "digits"])
+def test_a_field_of_places_stays_below_the_highest(kind):
+    field = Field(name="x", kind=kind, edits=5)
+    base = Base(tuple(field.public_grams))
+    agreed = Schema(fields=(field,))
+    limits = thresholds(Strings.of(["1", ""], field.symbols), base, field, agreed)
+    for e in range(6):
+        assert limits[:, e].max() <= highest(e, base.lengths)
+
+
+def test_the_highest_is_six_times_the_edits_squared_and_scaled():
+    assert highest(0, (1, 2, 3)) == 0
+    assert highest(1, (1,)) == 36
+    assert highest(2, (1, 2, 3)) == (6 * 2 * 6) ** 2
+    assert highest(5, (1, 2, 3, 4, 5, 6)) == 1800**2

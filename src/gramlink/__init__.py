@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         InvalidRecords,
         InvalidSchema,
         Mismatch,
+        Refused,
+        Unanswered,
     )
     from gramlink.evaluation import Scores, score
     from gramlink.explaining import Explanation, explain
@@ -44,8 +46,18 @@ if TYPE_CHECKING:
     from gramlink.pseudonyms import owner_key
     from gramlink.quality import Quality, assess
     from gramlink.records import Problem, Records, read_records
-    from gramlink.roles import LinkageUnit, Owner, link_all
+    from gramlink.results import Results
+    from gramlink.roles import LinkageUnit, Owner, admit, answer, link_all
     from gramlink.schema import Schema, load_schema
+    from gramlink.sealing import (
+        Identity,
+        Recipient,
+        new_identity,
+        read_identity,
+        read_recipient,
+        seal,
+        unseal,
+    )
     from gramlink.strings import Strings
     from gramlink.thresholds import POLICIES, coarse
 
@@ -66,6 +78,7 @@ _HOME = {
     "Explanation": "explaining",
     "Field": "fields",
     "GramlinkError": "errors",
+    "Identity": "sealing",
     "InvalidBase": "errors",
     "InvalidFile": "errors",
     "InvalidLedger": "errors",
@@ -86,12 +99,18 @@ _HOME = {
     "Problem": "records",
     "Projection": "projection",
     "Quality": "quality",
+    "Recipient": "sealing",
     "Records": "records",
+    "Refused": "errors",
+    "Results": "results",
     "Schema": "schema",
     "Scores": "evaluation",
     "Strings": "strings",
+    "Unanswered": "errors",
     "Vectors": "embedding",
+    "admit": "roles",
     "agree": "projection",
+    "answer": "roles",
     "assess": "quality",
     "candidates": "passes",
     "chosen_passes": "choosing",
@@ -114,13 +133,18 @@ _HOME = {
     "merge": "base",
     "mine": "mined",
     "mine_field": "mining",
+    "new_identity": "sealing",
     "owner_key": "pseudonyms",
     "persons": "datasets",
     "read_again": "mining",
+    "read_identity": "sealing",
+    "read_recipient": "sealing",
     "read_records": "records",
     "sample": "datasets",
     "score": "evaluation",
+    "seal": "sealing",
     "surnames": "datasets",
+    "unseal": "sealing",
 }
 __all__ = list(_HOME)
 

@@ -1,43 +1,30 @@
 """Bundle: what an owner sends to the linkage unit.
 
-A zip file of two parts: `manifest.json`, which a person can read, and `records.parquet`
-with one row for each record: its pseudonym and, for each field, its gram counts (null if
-the value is missing) and, from the left owner, its thresholds. Rows are ordered by
-pseudonym, which says nothing of the order in the owner's file.
+An archive with one part, `records.parquet`: a row for each different record, with its pseudonym
+and, for each field, its gram counts (null if the value is missing) and, from the left owner,
+its thresholds. Rows are ordered by pseudonym, which says nothing of the order in the owner's
+file.
 """
 
-import hashlib
-import io
-import zipfile
-import zlib
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from gramlink.archive import Archive, pack, unpack
 from gramlink.embedding import Encoded, Vectors
-from gramlink.errors import InvalidFile, InvalidParameter, InvalidSchema
-from gramlink.files import from_json, owner_name, settings_in, to_json
+from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
+from gramlink.files import DAMAGE, digest, exchange_name, owner_name, settings_in
+from gramlink.numbers import spent_epsilon
+from gramlink.pseudonyms import PSEUDONYM
 from gramlink.schema import Schema, schema_from
+from gramlink.sealing import Recipient
+from gramlink.thresholds import highest
 
-MANIFEST, RECORDS = "manifest.json", "records.parquet"
-MANIFEST_LIMIT = 2**20
+RECORDS = "records.parquet"
 MOST_FIELDS = 50
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,  # zipfile's, of a part that is encrypted
-    EOFError,
-    KeyError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
-)
-_MOMENT = (1980, 1, 1, 0, 0, 0)  # the same bundle is the same file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +40,11 @@ class Bundle:
     ids: tuple[str, ...]
     fields: dict[str, Encoded]
     unique: bool = True  # whether the owner says that nobody is in it twice
+    owners: tuple[str, ...] = ()  # all owners of the projection
+    epsilon: Fraction | None = None  # what the owner spent on its part of the projection
+    exchange: str = ""  # the one it is for, if the exchange has a name
+    reply: Recipient | None = None  # whom to seal the results to
+    created: str = ""
 
     @property
     def has_thresholds(self) -> bool:
@@ -65,8 +57,14 @@ class Bundle:
         lengths = {name: list(field.vectors.lengths) for name, field in self.fields.items()}
         return {
             "encoding": "vectors",
+            "exchange": self.exchange,
             "owner": self.owner,
+            "owners": list(self.owners),
+            "created": self.created,
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "schema": digest(self.settings),
             "projection": self.projection,
+            "reply": self.reply.key if self.reply else None,
             "rows": len(self.ids),
             "unique": self.unique,
             "gram lengths": lengths,
@@ -88,84 +86,115 @@ class Bundle:
 
     def to_bytes(self) -> bytes:
         """The file."""
-        rows = io.BytesIO()
-        self.rows().write_parquet(rows, statistics=False)
-        digest = hashlib.sha256(rows.getvalue()).hexdigest()
-        manifest = to_json("bundle", {**self.manifest, "parts": {RECORDS: digest}})
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(zipfile.ZipInfo(MANIFEST, _MOMENT), manifest)
-            archive.writestr(zipfile.ZipInfo(RECORDS, _MOMENT), rows.getvalue())
-        return packed.getvalue()
+        return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> "Bundle":
         """What `to_bytes` wrote, after checking that all of it is there and unchanged."""
+        archive = unpack("bundle", data, name)
         try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                if archive.getinfo(MANIFEST).file_size > MANIFEST_LIMIT:
-                    raise _damaged(name, "its manifest is too large")
-                if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
-                    raise _damaged(name, "a part is compressed")
-                manifest = from_json("bundle", archive.read(MANIFEST), name)
-                packed = archive.read(RECORDS)
-            if hashlib.sha256(packed).hexdigest() != manifest["parts"][RECORDS]:
-                raise _damaged(name, "its records were changed")
-            if manifest["encoding"] != "vectors":
-                raise _damaged(name, f"its encoding is {manifest['encoding']!r}, not 'vectors'")
-            return _checked(manifest, pl.read_parquet(io.BytesIO(packed)), name)
-        except (*_UNREADABLE, InvalidParameter) as error:
-            raise _damaged(name, str(error)) from error
+            return _read(archive)
+        except (*DAMAGE, OverflowError) as error:
+            if isinstance(error, GramlinkError) and not isinstance(error, InvalidParameter):
+                raise
+            raise archive.damaged(str(error)) from error
 
 
-def _checked(manifest: dict[str, Any], rows: pl.DataFrame, name: str) -> Bundle:
-    settings, lengths = settings_in(manifest), manifest["gram lengths"]
-    if not isinstance(manifest["unique"], bool):
-        raise _damaged(name, "it does not say whether its records are unique")
-    if lengths.keys() != settings["fields"].keys() or not 1 <= len(lengths) <= MOST_FIELDS:
-        raise _damaged(name, "its fields are not those of its settings")
-    schema = _schema(settings, name)
-    if len(rows) != manifest["rows"] or rows["id"].null_count() or not rows["id"].is_unique().all():
-        raise _damaged(name, "its ids are not one for each row")
-    left = any(column.endswith(".thresholds") for column in rows.columns)
-    expected: dict[str, Any] = {"id": pl.String}
-    for field, numbers in lengths.items():
+def _read(archive: Archive) -> Bundle:
+    manifest = archive.manifest
+    if manifest["encoding"] != "vectors":
+        raise archive.damaged(f"its encoding is {str(manifest['encoding'])[:100]!r}, not 'vectors'")
+    settings, lengths = settings_in(manifest), _lengths(archive)
+    if manifest["schema"] != digest(settings):
+        raise archive.damaged("its settings are not those of its schema's digest")
+    schema = _schema(archive, settings)
+    rows = _rows(archive, schema, lengths)
+    if archive.parts.keys() != {RECORDS}:
+        raise archive.damaged(f"it has parts besides {RECORDS}")
+    return Bundle(
+        owner=owner_name(manifest["owner"]),
+        settings=settings,
+        projection=_text(manifest["projection"]),
+        ids=tuple(rows["id"]),
+        fields={field: _encoded(archive, rows, field, lengths[field]) for field in lengths},
+        unique=_flag(manifest["unique"]),
+        owners=tuple(map(owner_name, manifest["owners"])),
+        epsilon=spent_epsilon(manifest["epsilon"]),
+        exchange="" if manifest["exchange"] == "" else exchange_name(manifest["exchange"]),
+        reply=_reply(archive),
+        created=_text(manifest["created"]),
+    )
+
+
+def _reply(archive: Archive) -> Recipient | None:
+    key = archive.manifest["reply"]
+    try:
+        return None if key is None else Recipient(_text(key))
+    except InvalidFile as error:
+        raise archive.damaged("the key to reply to is none") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
+        raise ValueError("a text in its manifest is none, or too long")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("it does not say whether its records are unique")
+    return value
+
+
+def _lengths(archive: Archive) -> dict[str, tuple[int, ...]]:
+    lengths = archive.manifest["gram lengths"]
+    names = settings_in(archive.manifest)["fields"].keys()
+    if lengths.keys() != names or not 1 <= len(lengths) <= MOST_FIELDS:
+        raise archive.damaged("its fields are not those of its settings")
+    for numbers in lengths.values():
         if not 1 <= len(numbers) <= 1000 or not all(
             isinstance(q, int) and 1 <= q <= 6 for q in numbers
         ):
-            raise _damaged(name, "its gram lengths are not up to 1,000 numbers from 1 to 6")
+            raise archive.damaged("its gram lengths are not up to 1,000 numbers from 1 to 6")
+    return {field: tuple(numbers) for field, numbers in lengths.items()}
+
+
+def _rows(archive: Archive, schema: Schema, lengths: dict[str, tuple[int, ...]]) -> pl.DataFrame:
+    """The rows, none of which is read before it is known that there can be so many."""
+    count = archive.manifest["rows"]
+    # pseudonyms are random, so each row takes its 16 bytes, however well the rest is packed
+    if not isinstance(count, int) or count * 16 > len(archive.parts[RECORDS]) + 2**20:
+        raise archive.damaged("it claims more rows than there is room for")
+    left = f"{next(iter(lengths))}.thresholds" in archive.columns(RECORDS)
+    expected: dict[str, Any] = {"id": pl.String}
+    for field, numbers in lengths.items():
         expected[f"{field}.counts"] = pl.Array(pl.UInt8, len(numbers))
         if left:
             edits = schema.edits_of(schema[field])
             expected[f"{field}.thresholds"] = pl.Array(pl.Int64, edits + 1)
-    if dict(rows.schema) != expected:
-        raise _damaged(name, "its columns are not those of a bundle")
-    return Bundle(
-        owner=owner_name(manifest["owner"]),
-        settings=settings,
-        projection=str(manifest["projection"]),
-        ids=tuple(rows["id"]),
-        fields={field: _encoded(rows, field, tuple(lengths[field]), name) for field in lengths},
-        unique=manifest["unique"],
-    )
+    rows = archive.frame(RECORDS, expected, count)
+    ids = rows["id"]
+    if not ids.str.contains(PSEUDONYM).all(ignore_nulls=False) or not ids.is_unique().all():
+        raise archive.damaged("its ids are not different pseudonyms, one for each row")
+    return rows
 
 
-def _schema(settings: dict[str, Any], name: str) -> Schema:
+def _schema(archive: Archive, settings: dict[str, Any]) -> Schema:
     """What the linkage unit needs of the settings, checked; it gets no gram of a public base."""
     fields = {field: {"edits": one["edits"]} for field, one in settings["fields"].items()}
     for setting in ("edits", "passes", "decide", "accept", "review"):
         if setting not in settings:
-            raise _damaged(name, f"its settings do not say how to decide: no {setting}")
+            raise archive.damaged(f"its settings do not say how to decide: no {setting}")
     try:
         return schema_from({**settings, "fields": fields}, "settings")
     except InvalidSchema as error:
-        raise _damaged(name, f"its settings do not say how to decide: {error}") from error
+        raise archive.damaged(f"its settings do not say how to decide: {error}") from error
 
 
-def _encoded(rows: pl.DataFrame, field: str, lengths: tuple[int, ...], name: str) -> Encoded:
+def _encoded(archive: Archive, rows: pl.DataFrame, field: str, lengths: tuple[int, ...]) -> Encoded:
     sent = rows[f"{field}.counts"]
     if sent.drop_nulls().explode().null_count():
-        raise _damaged(name, "a count is missing within a row")
+        raise archive.damaged("a count is missing within a row")
     zeros = pl.lit([0] * len(lengths), dtype=sent.dtype)
     counts = pl.select(pl.lit(sent).fill_null(zeros)).to_series().to_numpy()
     vectors = Vectors(counts.reshape(len(rows), len(lengths)), lengths, sent.is_null().to_numpy())
@@ -173,14 +202,11 @@ def _encoded(rows: pl.DataFrame, field: str, lengths: tuple[int, ...], name: str
         return Encoded(vectors)
     limits = rows[f"{field}.thresholds"]
     if limits.null_count() or limits.explode().null_count():
-        raise _damaged(name, "a threshold is missing")
+        raise archive.damaged("a threshold is missing")
     thresholds = limits.to_numpy().reshape(len(rows), limits.dtype.shape[0])  # type: ignore[attr-defined]
     if thresholds[:, 0].any() or (np.diff(thresholds, axis=1) < 0).any():
-        raise _damaged(name, "a threshold is not 0 for no edits, or falls")
+        raise archive.damaged("a threshold is not 0 for no edits, or falls")
+    for edits, most in enumerate(thresholds.max(axis=0, initial=0).tolist()):
+        if most > highest(edits, lengths):
+            raise archive.damaged(f"a threshold of {field} is above what {edits} edits can make")
     return Encoded(vectors, thresholds)
-
-
-def _damaged(name: str, why: str) -> InvalidFile:
-    return InvalidFile(
-        f"{name} is damaged or not a bundle: {why}", hint="ask its sender for it again"
-    )

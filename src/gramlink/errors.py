@@ -8,7 +8,11 @@ GramlinkError            message: what happened; hint: what to do
 ├── InvalidFile          a file of ours that is damaged, or not what was expected
 ├── Mismatch             two owners whose settings differ
 ├── InvalidLedger        a ledger that is damaged, or another data set's
-└── BudgetExceeded       more epsilon than is left
+├── BudgetExceeded       more epsilon than is left
+├── Refused              a linkage unit that answered and said no
+└── Unanswered           a linkage unit that has not answered for too long
+
+The server's own answers, `gramlink.server.errors.Refusal`, carry an HTTP status besides.
 """
 
 
@@ -58,3 +62,15 @@ class BudgetExceeded(GramlinkError):
     """A release that would cost more epsilon than is left; nothing was spent."""
 
     exit_code = 3
+
+
+class Refused(GramlinkError):
+    """The linkage unit answered, and said no; the words are its own."""
+
+    def __init__(self, message: str, *, hint: str = "", status: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+
+
+class Unanswered(GramlinkError):
+    """The linkage unit has not answered for as long as there was patience."""

@@ -3,9 +3,11 @@
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -80,10 +82,33 @@ def to_json(kind: str, content: dict[str, Any]) -> bytes:
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def plain_json(data: bytes | str) -> Any:
+    """A JSON document that says each thing once, or a `ValueError` or `RecursionError`.
+
+    >>> plain_json('{"rows": 1, "rows": 2}')
+    Traceback (most recent call last):
+    ValueError: it says 'rows' twice
+    """
+    return json.loads(data, object_pairs_hook=_each_once, parse_constant=_no_number)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in table:
+            raise ValueError(f"it says {name[:100]!r} twice")
+        table[name] = value
+    return table
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not a number")
+
+
 def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
     """The content of a JSON file of ours, or an error that says what the file is instead."""
     try:
-        document = json.loads(data)
+        document = plain_json(data)
     except (ValueError, RecursionError) as error:
         raise InvalidFile(
             f"{name} is damaged or not a {kind} file: {error}",
@@ -138,6 +163,34 @@ def owner_name(text: object) -> str:
             hint="give it up to 100 letters and no / with --owner",
         )
     return str(text)
+
+
+def exchange_name(text: object) -> str:
+    """A name that can be part of an address and of a file's name.
+
+    >>> exchange_name("stroke-2026")
+    'stroke-2026'
+    """
+    if not isinstance(text, str) or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", text):
+        raise InvalidParameter(
+            f"{str(text)[:100]!r} cannot be the name of an exchange",
+            hint="give it up to 64 small letters, digits and hyphens, and no hyphen first",
+        )
+    return text
+
+
+def moment() -> str:
+    """Now, to the second, in universal time."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fingerprint(digest: str) -> str:
+    """The start of a digest, in groups of four, to be compared by telephone.
+
+    >>> fingerprint("0123456789abcdef" * 4)
+    '0123 4567 89ab cdef 0123'
+    """
+    return " ".join(digest[i : i + 4] for i in range(0, 20, 4))
 
 
 def digest(content: Any) -> str:

@@ -14,11 +14,9 @@ damaged ledger refuses to spend until it is restored.
 import errno
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -30,22 +28,10 @@ from gramlink.errors import (
     InvalidLedger,
     InvalidParameter,
 )
-from gramlink.files import KIND, from_json, sync_folder
+from gramlink.files import KIND, from_json, moment, sync_folder
+from gramlink.locks import lock
 from gramlink.numbers import fraction
 from gramlink.privacy import SYSTEM, Budget, Draw, shown
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(handle: int) -> None:
-        # Windows locks bytes, which others then cannot read, so lock one far off the end
-        os.lseek(handle, 2**30, os.SEEK_SET)
-        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
-else:
-    import fcntl
-
-    def _lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +124,17 @@ class Ledger:
         number = self._append("charge", what=what, epsilon=str(cost), parameters=parameters)
         return Charge(number, Budget(cost, self._draw))
 
+    def unreleased(self, parameters: dict[str, Any]) -> Charge | None:
+        """The charge with these parameters that nothing came of, to draw again for it.
+
+        Privacy: only for whoever knows that nothing drawn for it was ever seen, as when the
+        process died before it wrote anything. Then a second draw is the first release.
+        """
+        for release in self.state.releases:
+            if release.digest is None and release.parameters == parameters:
+                return Charge(release.number, Budget(release.epsilon, self._draw))
+        return None
+
     def released(self, charge: Charge, digest: str) -> None:
         """Record what came of a charge."""
         self._append("release", of=charge.number, digest=digest)
@@ -151,8 +148,7 @@ class Ledger:
 
     def _append(self, kind: str, **content: Any) -> int:
         """Add an entry durably, if the ledger permits it, and say its number."""
-        time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        entry = {"entry": 0, "kind": kind, "time": time, **content}
+        entry = {"entry": 0, "kind": kind, "time": moment(), **content}
         state = self.state
         # refused here already, an entry leaves no empty file behind
         _applied(state, _numbered(entry, state), self.path.name)
@@ -310,7 +306,7 @@ def _locked(path: Path) -> Iterator[int]:
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         try:
-            _lock(handle)
+            lock(handle)
             os.lseek(handle, 0, os.SEEK_SET)
             yield handle
         finally:

@@ -37,7 +37,8 @@ def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
     other = Owner("right", read_records(right, schema), schema, key=b"right")
     projection = agree(one.mine(None), other.mine(None))
     unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
-    return one.translate(other.translate(unit.link().links))
+    links = one.translate(other.translate(unit.link().links))
+    return links.ordered(one.records.ids, other.records.ids)
 
 
 def deduplicate(records: Records, schema: Schema) -> Linkage:
@@ -53,7 +54,7 @@ def deduplicate(records: Records, schema: Schema) -> Linkage:
         )
     plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})
     owner = Owner("owner", records, plain, key=b"owner")
-    fields = owner.embed(agree(owner.mine(None))).fields
+    fields = owner.encode(agree(owner.mine(None)))
     comparison = Comparison.of(fields, fields).within_left
     passes = [Pass(one) for one in schema.passes] or chosen_passes(comparison)
     scored = score(comparison, candidates(comparison, passes), unique=False)

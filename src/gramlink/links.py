@@ -37,6 +37,19 @@ class Links:
         """The same without details."""
         return replace(self, details=pl.DataFrame())
 
+    def ordered(self, left: Sequence[str], right: Sequence[str]) -> "Links":
+        """The same in the order of these ids, of the left ones first."""
+        places = [{one: place for place, one in enumerate(ids)} for ids in (left, right)]
+        order = sorted(
+            range(len(self)),
+            key=lambda row: (places[0][self.left[row]], places[1][self.right[row]]),
+        )
+        return Links(
+            tuple(self.left[row] for row in order),
+            tuple(self.right[row] for row in order),
+            self.details[order] if self.details.width else self.details,
+        )
+
     def to_polars(self) -> pl.DataFrame:
         """A frame with columns id_left and id_right, and the details if there are any."""
         frame = pl.DataFrame(

@@ -6,6 +6,7 @@ from typing import Any
 
 from gramlink.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
 from gramlink.mining import Estimates, Tree, mine_field, price
+from gramlink.numbers import spent_epsilon
 from gramlink.privacy import Budget
 from gramlink.records import Records
 from gramlink.schema import Schema
@@ -34,11 +35,10 @@ class Mined:
         """What `to_json` wrote."""
         content = from_json("mined", data, name)
         try:
-            epsilon = content["epsilon"]
             return cls(
                 owner=str(content["owner"]),
                 settings=settings_in(content),
-                epsilon=None if epsilon is None else Fraction(epsilon),
+                epsilon=spent_epsilon(content["epsilon"]),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
             )
         except DAMAGE as error:

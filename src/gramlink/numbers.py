@@ -25,6 +25,16 @@ def fraction(value: object) -> Fraction:
         ) from error
 
 
+def spent_epsilon(value: object) -> Fraction | None:
+    """What a file says was spent: a cost, or None where there is no privacy."""
+    if value is None:
+        return None
+    epsilon = fraction(value)
+    if epsilon < 0:
+        raise InvalidParameter(f"epsilon {epsilon} cannot have been spent")
+    return epsilon
+
+
 def positive_epsilon(value: object) -> Fraction:
     """An epsilon that buys some privacy and some noise."""
     epsilon = fraction(value)

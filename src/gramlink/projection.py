@@ -8,8 +8,17 @@ from typing import Any
 from gramlink.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.fields import Field
-from gramlink.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
+from gramlink.files import (
+    DAMAGE,
+    damaged,
+    digest,
+    fingerprint,
+    from_json,
+    settings_in,
+    to_json,
+)
 from gramlink.mined import Mined
+from gramlink.numbers import spent_epsilon
 from gramlink.schema import Schema, differences, schema_from
 
 
@@ -47,7 +56,7 @@ class Projection:
     @property
     def fingerprint(self) -> str:
         """The start of the digest, to be compared by telephone."""
-        return " ".join(self.digest[i : i + 4] for i in range(0, 20, 4))
+        return fingerprint(self.digest)
 
     def to_json(self) -> bytes:
         """A file that a person can read."""
@@ -67,8 +76,7 @@ class Projection:
                 owners=owners,
                 settings=settings,
                 epsilon={
-                    owner: None if spent is None else Fraction(spent)
-                    for owner, spent in content["epsilon"].items()
+                    owner: spent_epsilon(spent) for owner, spent in content["epsilon"].items()
                 },
                 bases=_bases(
                     schema, {f.name: Base(tuple(bases[f.name])) for f in schema.fields if f.mined}

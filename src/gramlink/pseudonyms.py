@@ -8,6 +8,8 @@ from pathlib import Path
 from gramlink.errors import InvalidFile
 from gramlink.files import read_bytes, written_whole
 
+PSEUDONYM = "^[0-9a-f]{32}$"
+
 
 def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
     """The pseudonym of each id: 128 bits of BLAKE2b, keyed with the owner's key.

@@ -106,3 +106,16 @@ def distinct(strings: Strings) -> tuple[Strings, npt.NDArray[np.int64]]:
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = strings.codes + 1
     place, rows = intern_rows(padded)
     return strings.take(rows), place
+
+
+def kinds(columns: Iterable[Strings]) -> npt.NDArray[np.int64]:
+    """For each row the number of its kind: rows of one kind are the same in all columns.
+
+    >>> one, other = Strings.of(["B", "A", "B"], "AB*"), Strings.of(["A", "", "A"], "AB*")
+    >>> kinds([one, other]).tolist()
+    [0, 1, 0]
+    """
+    from gramlink.kernels.interning import intern_rows
+
+    places = [distinct(column)[1].astype(np.int32) for column in columns]
+    return intern_rows(np.stack(places, axis=1).view(np.uint8))[0]

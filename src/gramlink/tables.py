@@ -163,7 +163,8 @@ def _series(source: Any, needed: Sequence[str] | None, name: str) -> dict[str, p
     found = frame.collect_schema().names()
     names = [column.strip() for column in found]
     places = _places(name, names, needed)
-    columns = frame.select(found[p] for p in places).collect().get_columns()
+    # by place: a name such as * means more than itself
+    columns = frame.select(pl.nth(p) for p in places).collect().get_columns()
     return {names[p]: series for p, series in zip(places, columns, strict=True)}
 
 

@@ -16,7 +16,7 @@ edit replaces one symbol and moves by 2, whatever the policy.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,11 @@ def one_edit_bound(base: Base) -> int:
     4.833333333333333
     """
     return sum(base.scale**2 * (q + 1) // q for q in set(base.lengths))
+
+
+def highest(edits: int, lengths: Sequence[int]) -> int:
+    """The largest squared threshold that any policy sets: (6·ed)², for six lengths, scaled."""
+    return (6 * edits * math.lcm(*lengths)) ** 2
 
 
 def global_paper(case: Case) -> Ints:

@@ -10,6 +10,12 @@ import polars as pl
 import pytest
 from owners import COUNT, TOML, contents, disk_of, edit
 
+from gramlink import cli
+from gramlink.bundle import Bundle
+from gramlink.results import Results
+from gramlink.roles import answer
+from gramlink.sealing import read_identity, seal
+
 TREE = '\nminer = "tree-linear"\n'
 COMMANDS_ON_DATA = ["check", "mine"]
 
@@ -459,7 +465,7 @@ def test_a_bundle_is_changed_on_its_way(refused, done):
     with zipfile.ZipFile(done / "hospital.bundle", "w") as archive:
         for name, data in parts.items():
             archive.writestr(name, data)
-    refused("link", "hospital.bundle", "registry.bundle", says="its records were changed")
+    refused("link", "hospital.bundle", "registry.bundle", says="records.parquet was changed")
 
 
 @pytest.mark.parametrize(
@@ -727,3 +733,265 @@ def test_a_new_name_is_no_new_budget(run, refused):
     says = ["only 0 is left in hospital.ledger"]
     refused("mine", "hospital.csv", "--owner", "second", says=says, code=3)
     run("mine", "registry.csv", "--owner", "second")
+
+
+# sealed files
+
+
+@pytest.fixture(scope="session")
+def finished_sealed(finished, tmp_path_factory):
+    """A folder with keys of the parties and everything sealed to its reader."""
+    folder = tmp_path_factory.mktemp("sealed") / "all"
+    shutil.copytree(finished, folder)
+    parties = ("hospital", "registry", "unit")
+    embed = "embed {}.csv --to unit.recipient --exchange stroke --quiet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for line in (
+            *(f"keys new {party} --quiet" for party in parties),
+            "seal registry.mined.json --to hospital.recipient --quiet",
+            *(embed.format(owner) for owner in parties[:2]),
+        ):
+            patch.setattr(sys, "argv", ["gramlink", *line.split()])
+            with pytest.raises(SystemExit) as end:
+                cli.main()
+            assert not end.value.code, line
+    bundles = [
+        Bundle.from_bytes((folder / f"{owner}.bundle").read_bytes(), owner) for owner in parties[:2]
+    ]
+    for owner, sent in answer(bundles, dict.fromkeys(parties, "links")).results.items():
+        reader = read_identity(folder / f"{owner}.identity").recipient
+        (folder / f"{owner}.results.age").write_bytes(seal(sent.to_bytes(), [reader]))
+    return folder
+
+
+@pytest.fixture
+def sealed(finished_sealed, folder):
+    """The working folder, with all that is sealed in it."""
+    shutil.copytree(finished_sealed, folder, dirs_exist_ok=True)
+    return folder
+
+
+SEALED = {
+    "registry.mined.json.age": (
+        "merge hospital.mined.json registry.mined.json.age -o new.json",
+        "hospital.identity",
+    ),
+    "hospital.bundle.age": (
+        "link hospital.bundle.age registry.bundle.age -o new.csv",
+        "unit.identity",
+    ),
+    "hospital.results.age": (
+        "results hospital.results.age hospital.csv -o new.csv",
+        "hospital.identity",
+    ),
+}
+
+
+def lines_of(name):
+    """The commands that read a sealed file, and its reader's identity."""
+    line, identity = SEALED[name]
+    return [line.split(), ["inspect", name]], identity
+
+
+@pytest.mark.usefixtures("sealed")
+@pytest.mark.parametrize("name", SEALED)
+def test_what_is_sealed_needs_its_readers_identity(refused, run, name):
+    lines, identity = lines_of(name)
+    for line in lines:
+        refused(*line, says=[f"{name} is sealed", "--identity"])
+        says = [f"{name} is sealed to another key", "it must be sealed to the key"]
+        refused(*line, "--identity", "registry.identity", says=says)
+        refused(*line, "--identity", "nowhere", says="nowhere cannot be read", hint=False)
+        refused(*line, "--identity", "unit.recipient", says="not an age identity")
+        refused(*line, "--identity", "hospital.csv", says="hospital.csv has no identity")
+    for line in lines:
+        run(*line, "--identity", identity)
+
+
+@pytest.mark.parametrize("name", SEALED)
+def test_a_sealed_file_that_was_changed_or_cut_short_is_refused(refused, sealed, name):
+    (line, look), identity = lines_of(name)
+    secret = (sealed / identity).read_text().splitlines()[-1]
+    data = (sealed / name).read_bytes()
+    for share in (0.0, 0.01, 0.05, 0.5, 0.99):
+        changed = bytearray(data)
+        changed[int(len(data) * share)] ^= 1
+        for damaged in (changed, data[: int(len(data) * share)]):
+            (sealed / name).write_bytes(damaged)
+            result = refused(*look, "--identity", identity, says=name)
+            assert secret not in result.err
+    refused(*line, "--identity", identity, says=name)
+
+
+@pytest.mark.parametrize("name", ["hospital.mined.json", "projection.json", "hospital.bundle"])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.99])
+def test_a_file_that_was_cut_short_is_not_said_to_be_intact(refused, done, name, share):
+    data = (done / name).read_bytes()
+    (done / name).write_bytes(data[: int(len(data) * share)])
+    refused("inspect", name, says=f"{name} is damaged")
+
+
+def changed_manifest(path, **changes):
+    """Change what an archive says of itself; its parts are as they were."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {part: archive.read(part) for part in archive.namelist()}
+    parts["manifest.json"] = json.dumps(json.loads(parts["manifest.json"]) | changes).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, data in parts.items():
+            archive.writestr(part, data)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rows": 300},
+        {"schema": "0" * 64},
+        {"reply": "age1nobody"},
+        {"epsilon": "1/0"},
+        {"exchange": "../x"},
+        {"owner": "a/b"},
+        {"settings": {}},
+    ],
+    ids=str,
+)
+def test_a_bundle_that_makes_no_sense_is_not_said_to_be_intact(refused, done, changes):
+    changed_manifest(done / "hospital.bundle", **changes)
+    refused("inspect", "hospital.bundle", says="hospital.bundle is damaged")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("hospital.mined.json", {"fields": {"surname": {"grams": {"A": "many"}}}}),
+        ("hospital.mined.json", {"epsilon": "1e1000000"}),
+        ("projection.json", {"epsilon": {"hospital": "1e1000000", "registry": "1"}}),
+        ("projection.json", {"owners": ["registry", "hospital"]}),
+        ("projection.json", {"bases": {}}),
+    ],
+    ids=str,
+)
+def test_a_file_that_makes_no_sense_is_not_said_to_be_intact(refused, done, name, content):
+    document = json.loads((done / name).read_bytes()) | content
+    (done / name).write_text(json.dumps(document))
+    refused("inspect", name, says=f"{name} is damaged")
+
+
+def test_what_a_file_says_of_itself_does_not_pass_for_what_was_found(run, done):
+    document = json.loads((done / "projection.json").read_bytes())
+    forged = {**document, "sealed": True, "kind": "results"}
+    (done / "projection.json").write_text(json.dumps(forged))
+    told = json.loads(run("inspect", "projection.json", "--json").out)
+    assert (told["kind"], told["sealed"]) == ("projection", False)
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize(
+    "name", ["hospital.csv", "linkage.toml", "hospital.key", "nowhere", "hospital.ledger"]
+)
+def test_what_cannot_be_inspected_is_refused(refused, name):
+    refused("inspect", name, says=name, hint=False)
+
+
+def test_a_file_that_writes_to_the_terminal_is_shown_without(run, done):
+    document = json.loads((done / "projection.json").read_bytes())
+    (done / "projection.json").write_text(json.dumps({**document, "x\x1b[2J": "a\x1b[2J\nb"}))
+    assert "\x1b" not in run("inspect", "projection.json").out
+
+
+@pytest.mark.parametrize("owner", ["a/b", "../x", "", " ", "a\nb", "\x1b[2J", "a" * 101])
+def test_keys_of_a_name_that_no_file_could_have(refused, owner):
+    refused("keys", "new", owner, says="cannot be the name of an owner")
+
+
+def test_keys_are_never_overwritten(refused, run, folder):
+    run("keys", "new", "hospital")
+    refused("keys", "new", "hospital", says="hospital.identity exists already")
+    (folder / "hospital.identity").unlink()
+    refused("keys", "new", "hospital", says="hospital.recipient exists already")
+
+
+@pytest.mark.usefixtures("sealed")
+@pytest.mark.parametrize("name", ["hospital.csv", "hospital.key", "nowhere", "hospital.bundle.age"])
+def test_what_is_no_key_cannot_be_shown(refused, name):
+    refused("keys", "show", name, says="gramlink: error: ", hint=False)
+    refused("seal", "hospital.mined.json", "--to", name, says="gramlink: error: ", hint=False)
+
+
+@pytest.mark.usefixtures("sealed")
+def test_an_identity_is_no_recipient_and_is_not_shown(refused):
+    for line in ("seal hospital.mined.json", "embed hospital.csv"):
+        result = refused(*line.split(), "--to", "unit.identity", says="not an age recipient")
+        assert "AGE-SECRET" not in result.err
+
+
+def test_sealing_a_file_that_is_not_there(refused, run, folder):
+    run("keys", "new", "unit")
+    says = "nowhere cannot be read"
+    refused("seal", "nowhere", "--to", "unit.recipient", says=says, hint=False)
+    assert not (folder / "nowhere.age").exists()
+
+
+@pytest.mark.usefixtures("done")
+def test_a_bundle_is_not_sealed_without_somebody_to_reply_to(refused, run):
+    run("keys", "new", "unit")
+    line = ("embed", "hospital.csv", "--to", "unit.recipient")
+    refused(*line, says="hospital.identity cannot be read", hint=False)
+    refused(*line, "--identity", "unit.recipient", says="not an age identity")
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("exchange", ["../x", "Stroke", "-x", "a b", "a" * 65, " "])
+def test_an_exchange_whose_name_could_lead_elsewhere(refused, exchange):
+    says = "cannot be the name of an exchange"
+    refused("embed", "hospital.csv", "--exchange", exchange, says=says)
+
+
+KEPT = [
+    ("seal hospital.mined.json --to unit.recipient -o", "unit.recipient"),
+    ("seal hospital.mined.json --to unit.recipient -o", "hospital.mined.json"),
+    ("embed hospital.csv --to unit.recipient -o", "unit.recipient"),
+    ("embed hospital.csv --to unit.recipient -o", "hospital.identity"),
+    ("merge hospital.mined.json registry.mined.json.age --identity hospital.identity -o",
+     "hospital.identity"),
+    ("link hospital.bundle.age registry.bundle.age --identity unit.identity -o", "unit.identity"),
+    ("results hospital.results.age hospital.csv --identity hospital.identity -o",
+     "hospital.identity"),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("sealed")
+@pytest.mark.parametrize(("line", "lost"), KEPT)
+def test_an_output_never_replaces_a_key(refused, line, lost):
+    refused(*line.split(), lost, says=["the output would replace", lost])
+
+
+def test_results_for_another_owner(refused, run, sealed):
+    line = ("results", "registry.results.age", "hospital.csv", "--identity", "registry.identity")
+    refused(*line, says=["registry.results.age is for registry, not for hospital", "--owner"])
+    run(*line[:2], "registry.csv", *line[3:])
+    assert (sealed / "registry-links.csv").is_file()
+
+
+@pytest.mark.parametrize("possible", [False, True])
+def test_results_under_another_key(refused, sealed, possible):
+    """Also where there are no possible links beside the links."""
+    opened = read_identity(sealed / "hospital.identity")
+    line = ("results", "hospital.results.age", "hospital.csv", "--identity", "hospital.identity")
+    if possible:
+        links = pl.DataFrame({"id_left": ["0a" * 16], "id_right": ["0b" * 16]})
+        sent = Results(
+            "hospital", ("hospital", "registry"), "p", "links", (),
+            {"links": links, "possible": links.clear()},
+        )  # fmt: skip
+        data = seal(sent.to_bytes(), [opened.recipient])
+        (sealed / "hospital.results.age").write_bytes(data)
+    says = "none of the pseudonyms in hospital.results.age is of hospital.csv under registry.key"
+    refused(*line, "--key", "registry.key", says=says)
+
+
+@pytest.mark.usefixtures("sealed")
+@pytest.mark.parametrize("name", ["hospital.bundle", "hospital.bundle.age", "registry.mined.json"])
+def test_another_file_in_the_place_of_results(refused, name):
+    line = ("results", name, "hospital.csv", "--identity", "unit.identity")
+    refused(*line, says=name)

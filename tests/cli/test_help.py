@@ -9,13 +9,14 @@ import pytest
 from gramlink.cli import app
 
 COMMANDS = [command.name for command in app.registered_commands]
+GROUPS = [group.name for group in app.registered_groups]
 README = Path(__file__).parents[2] / "README.md"
 HEAVY = ("numba", "opendp", "polars", "numpy", "matplotlib", "pydantic", "rich.console")
 
 
 def test_help_lists_every_command(run):
-    out = run("--help").out
-    assert re.findall(r"^  ([a-z]+) ", out.partition("Commands:")[2], re.MULTILINE) == COMMANDS
+    listed = run("--help").out.partition("Commands:")[2]
+    assert re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE) == [*COMMANDS, *GROUPS]
 
 
 def test_no_command_at_all_shows_the_help(run):
@@ -48,14 +49,15 @@ def test_nothing_heavy_is_imported_before_a_command_runs():
 
 def test_the_readme_names_commands_that_exist_and_leaves_none_out():
     block = re.findall(r"^ {4}gramlink ([a-z]+) ", README.read_text("utf-8"), re.MULTILINE)
-    assert set(block) <= set(COMMANDS)
-    assert set(COMMANDS) - set(block) <= {"demo"}
+    assert set(block) <= {*COMMANDS, *GROUPS}
+    assert {*COMMANDS, *GROUPS} - set(block) <= {"demo"}
 
 
 def test_the_options_that_the_readme_gives_exist(run):
     for line in re.findall(r"^ {4}(gramlink .*?) *(?:#.*)?$", README.read_text("utf-8"), re.M):
-        _, command, *rest = line.split()
-        helped = run(command, "--help").out
+        _, *words = line.split()
+        command, rest = (words[:2], words[2:]) if words[0] in GROUPS else (words[:1], words[1:])
+        helped = run(*command, "--help").out
         for option in (word for word in rest if word.startswith("-")):
             assert re.search(rf"(^|, | ){option}\b", helped, re.M), line
 

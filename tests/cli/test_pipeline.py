@@ -2,15 +2,21 @@ import csv
 import io
 import json
 import os
+import stat
 import subprocess
 import sys
+import time
 import zipfile
 
 import polars as pl
 import pytest
 from owners import COUNT, PEOPLE, TOML, contents, edit, names, people
 
+from gramlink.bundle import Bundle
+from gramlink.errors import InvalidFile
+from gramlink.roles import answer
 from gramlink.schema import load_schema
+from gramlink.sealing import read_identity, seal, unseal
 
 HEADER = "id_left,id_right\n"
 
@@ -111,15 +117,247 @@ def test_a_dry_run_shows_the_manifest_and_rows_that_are_sent(run, done):
     for row in rows.head(5).iter_rows(named=True):
         assert str(row) in out
     shown = json.loads(run("embed", "hospital.csv", "--dry-run", "--json").out)
+    assert shown["manifest"].pop("created") >= manifest["created"]
     assert shown["manifest"].items() <= manifest.items()
     assert shown["rows"] == COUNT + 1
     assert "made up" not in out
 
 
-def test_embedding_again_gives_the_same_bundle(run, done):
-    before = (done / "hospital.bundle").read_bytes()
+def parts_of(path):
+    """The manifest of a bundle and the bytes of its records."""
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read("manifest.json")), archive.read("records.parquet")
+
+
+def test_embedding_again_gives_the_same_bundle_but_for_its_time(run, done, monkeypatch):
+    before, records = parts_of(done / "hospital.bundle")
+    monkeypatch.setattr("gramlink.files.moment", lambda: "2099-12-31T23:59:59Z")
     run("embed", "hospital.csv")
-    assert (done / "hospital.bundle").read_bytes() == before
+    after, again = parts_of(done / "hospital.bundle")
+    assert again == records
+    assert after == {**before, "created": "2099-12-31T23:59:59Z"}
+    time.strptime(before["created"], "%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_records_that_are_the_same_are_sent_once_and_all_come_back(run, done):
+    before, records = parts_of(done / "hospital.bundle")
+    rows = (done / "hospital.csv").read_text().splitlines()
+    name = rows[1].partition(",")[2]
+    more = [f"X{n},{name.lower()}" for n in range(5)]  # the same, once it is normalised
+    (done / "hospital.csv").write_text("\n".join([rows[0], *more, *rows[1:]]) + "\n")
+    out = run("embed", "hospital.csv").out
+    assert "5 records are the same as another in all fields, and sent once" in out
+    after, again = parts_of(done / "hospital.bundle")
+    assert again == records
+    assert {**after, "created": 0} == {**before, "created": 0}
+    run("link", "hospital.bundle", "registry.bundle")
+    run("results", "links.csv", "hospital.csv")
+    links = pairs(done / "links.csv")
+    mapped = pairs(done / "hospital-links.csv")
+    assert len(mapped) == len(links) + 5
+    [partner] = {right for left, right in mapped if left == "000000"}
+    assert {left for left, right in mapped if right == partner} == {
+        "000000", *(f"X{n}" for n in range(5)),
+    }  # fmt: skip
+
+
+# sealed files
+
+
+@pytest.fixture
+def sealed(run, done):
+    """The working folder, with keys of the parties and everything sealed to its reader."""
+    for party in ("hospital", "registry", "unit"):
+        run("keys", "new", party)
+    run("seal", "registry.mined.json", "--to", "hospital.recipient")
+    for owner in ("hospital", "registry"):
+        run("embed", f"{owner}.csv", "--to", "unit.recipient", "--exchange", "stroke")
+    return done
+
+
+def test_new_keys_are_a_secret_one_and_a_public_one(run, folder):
+    out = run("keys", "new", "hospital").out
+    identity, recipient = folder / "hospital.identity", folder / "hospital.recipient"
+    assert stat.S_IMODE(identity.stat().st_mode) == 0o600
+    secret = identity.read_text().splitlines()[-1]
+    assert secret.startswith("AGE-SECRET-KEY-1")
+    assert secret not in out + recipient.read_text()
+    assert "hospital.identity: keep it to yourself" in out
+    shown = run("keys", "show", "hospital.recipient").out
+    key, fingerprint = shown.splitlines()
+    assert key == recipient.read_text().splitlines()[-1]
+    assert fingerprint in out
+    assert run("keys", "show", "hospital.identity").out == shown
+    assert run("keys", "new", "other", "--quiet").out == ""
+    assert run("keys", "show", "other.recipient").out != shown
+
+
+def test_a_file_is_sealed_to_one_or_several_readers(run, sealed):
+    out = run(
+        "seal", "hospital.mined.json", "--to", "registry.recipient", "--to", "unit.recipient",
+        "-o", "x.age",
+    ).out  # fmt: skip
+    for party in ("registry", "unit"):
+        assert run("keys", "show", f"{party}.recipient").out.splitlines()[1][13:] in out
+        data = unseal(
+            (sealed / "x.age").read_bytes(), read_identity(sealed / f"{party}.identity"), "x"
+        )
+        assert data == (sealed / "hospital.mined.json").read_bytes()
+    with pytest.raises(InvalidFile, match="sealed to another key"):
+        unseal((sealed / "x.age").read_bytes(), read_identity(sealed / "hospital.identity"), "x")
+    assert run("seal", "x.age", "--to", "unit.recipient", "--quiet").out == ""
+    assert (sealed / "x.age.age").is_file()
+
+
+def test_merging_opens_what_is_sealed(run, sealed):
+    before = (sealed / "projection.json").read_bytes()
+    (sealed / "projection.json").unlink()
+    run(
+        "merge", "hospital.mined.json", "registry.mined.json.age", "--identity", "hospital.identity"
+    )
+    assert (sealed / "projection.json").read_bytes() == before
+
+
+def test_a_sealed_bundle_says_what_it_is_for(run, sealed):
+    out = run("embed", "hospital.csv", "--to", "unit.recipient", "--exchange", "stroke").out
+    assert "wrote hospital.bundle.age" in out
+    unit, hospital = (read_identity(sealed / f"{name}.identity") for name in ("unit", "hospital"))
+    assert f"sealed to the linkage unit's key {unit.recipient.fingerprint}" in out
+    data = unseal((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
+    bundle = Bundle.from_bytes(data, "x")
+    assert (bundle.exchange, bundle.owners) == ("stroke", ("hospital", "registry"))
+    assert bundle.reply == hospital.recipient
+    assert bundle.epsilon == 30
+    plain = run("embed", "hospital.csv").out
+    assert "not sealed" in plain
+    manifest, _ = parts_of(sealed / "hospital.bundle")
+    assert (manifest["exchange"], manifest["reply"]) == ("", None)
+
+
+def test_the_answer_can_be_for_another_identity(run, sealed):
+    run("keys", "new", "second")
+    run("embed", "hospital.csv", "--to", "unit.recipient", "--identity", "second.identity")
+    unit = read_identity(sealed / "unit.identity")
+    data = unseal((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
+    second = read_identity(sealed / "second.identity").recipient
+    assert Bundle.from_bytes(data, "x").reply == second
+
+
+def test_linking_opens_what_is_sealed(run, sealed):
+    before = (sealed / "links.csv").read_text()
+    run("link", "hospital.bundle.age", "registry.bundle.age", "--identity", "unit.identity")
+    assert (sealed / "links.csv").read_text() == before
+    run("link", "hospital.bundle", "registry.bundle.age", "--identity", "unit.identity", "-o", "x")
+    assert (sealed / "x").read_text() == before
+
+
+INTACT = {
+    "hospital.mined.json": ("mined", ["owner: hospital", "epsilon: 30", "fields: surname"]),
+    "projection.json": ("projection", ["owners: hospital, registry", "bases: surname"]),
+    "hospital.bundle": (
+        "bundle",
+        ["owner: hospital", "exchange: none", "rows: 301", "reply: none"],
+    ),
+}
+
+
+@pytest.mark.usefixtures("done")
+@pytest.mark.parametrize("name", INTACT)
+def test_inspecting_says_what_a_file_is_and_that_it_is_intact(run, name):
+    kind, lines = INTACT[name]
+    out = run("inspect", name).out
+    assert f"{name} is a {kind} file, intact" in out
+    for line in lines:
+        assert f"  {line}" in out.splitlines()
+    told = json.loads(run("inspect", name, "--json").out)
+    assert (told["kind"], told["sealed"]) == (kind, False)
+    assert told["settings"]["decide"] == "one-to-one"
+
+
+def test_inspecting_opens_what_is_sealed(run, sealed):
+    out = run("inspect", "hospital.bundle.age", "--identity", "unit.identity").out
+    assert "sealed, and opened: not a byte was changed" in out
+    assert "hospital.bundle.age is a bundle file, intact" in out
+    assert "  exchange: stroke" in out.splitlines()
+    line = ("inspect", "registry.mined.json.age", "--identity", "hospital.identity", "--json")
+    told = json.loads(run(*line).out)
+    assert (told["kind"], told["sealed"], told["owner"]) == ("mined", True, "registry")
+    assert "AGE-SECRET" not in out
+    assert (sealed / "hospital.bundle.age").is_file()
+
+
+def test_inspecting_shows_a_model(run, linked_people):
+    out = run("inspect", "links-model.json").out
+    assert "links-model.json is a model file, intact" in out
+    assert (linked_people / "links-model.json").is_file()
+
+
+def answered(folder, wanted, *owners, exchange="stroke"):
+    """What a linkage unit writes for each owner, sealed to the keys in the bundles."""
+    unit = read_identity(folder / "unit.identity")
+    bundles = [
+        Bundle.from_bytes(unseal((folder / f"{owner}.bundle.age").read_bytes(), unit, "x"), "x")
+        for owner in owners
+    ]
+    answers = answer(bundles, dict.fromkeys(owners, wanted), created="2026-03-14T15:09:26Z")
+    for bundle in bundles:
+        data = seal(answers.results[bundle.owner].to_bytes(), [bundle.reply])
+        (folder / f"{exchange}-{bundle.owner}.results.age").write_bytes(data)
+    return answers
+
+
+def test_results_that_are_sealed_are_mapped_back(run, sealed):
+    answered(sealed, "links", "hospital", "registry")
+    before = (sealed / "hospital-links.csv").read_text()
+    (sealed / "hospital-links.csv").unlink()
+    name = "stroke-hospital.results.age"
+    run("results", name, "hospital.csv", "--identity", "hospital.identity")
+    assert (sealed / "hospital-links.csv").read_text() == before
+    out = run("inspect", name, "--identity", "hospital.identity").out
+    assert f"{name} is a results file, intact" in out
+    assert "  returns: links" in out.splitlines()
+    assert "  created: 2026-03-14T15:09:26Z" in out.splitlines()
+    opened = unseal((sealed / name).read_bytes(), read_identity(sealed / "hospital.identity"), name)
+    (sealed / "hospital.results").write_bytes(opened)
+    run("results", "hospital.results", "hospital.csv", "-o", "mine.csv")
+    assert (sealed / "mine.csv").read_text() == before
+
+
+def test_results_with_weights_have_them_in_the_owners_file(run, sealed):
+    answered(sealed, "weights", "hospital", "registry")
+    run("results", "stroke-registry.results.age", "registry.csv", "--identity", "registry.identity")
+    found = pl.read_csv(sealed / "registry-links.csv", infer_schema=False)
+    assert found.columns == ["id_left", "id_right", "distance"]
+    assert all(one.startswith("R") for one in found["id_right"])
+
+
+def test_counts_have_nothing_to_be_mapped_back(run, sealed):
+    answered(sealed, "counts", "hospital", "registry")
+    before = contents(sealed)
+    line = ("stroke-hospital.results.age", "hospital.csv", "--identity", "hospital.identity")
+    assert "counts only" in run("results", *line).out
+    assert contents(sealed) == before
+
+
+def test_three_owners_map_sealed_clusters_back(run, linked_people):
+    owners = ("clinic", "office", "police")
+    run("keys", "new", "unit")
+    for owner in owners:
+        run("keys", "new", owner)
+        run(*by(owner, "embed", f"{owner}.csv", "--to", "unit.recipient"))
+    answers = answered(linked_people, "weights", *owners)
+    for owner in owners:
+        name = f"stroke-{owner}.results.age"
+        run(*by(owner, "results", name, f"{owner}.csv", "--identity", f"{owner}.identity"))
+        found = clusters(linked_people / f"{owner}-links.csv")
+        assert found.columns == ["cluster", "owner", "id"]
+        sent = answers.results[owner].tables["clusters"]
+        assert found["owner"].to_list() == sent["owner"].to_list()
+        others = pl.col("owner") != owner
+        assert found.filter(others)["id"].to_list() == sent.filter(others)["id"].to_list()
+        assert not set(found.filter(~others)["id"]) & set(sent["id"])
+        possible = clusters(linked_people / f"{owner}-links-possible.csv")
+        assert {"owner_left", "owner_right", "match_weight"} <= set(possible.columns)
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,20 @@ from gramlink.cli import (
     demo,
     embed,
     evaluate,
+    exchange,
+    exchanges,
     explain,
     init,
+    inspect,
+    keys,
     ledger,
     link,
     merge,
     mine,
     results,
+    seal,
+    serve,
+    unit,
 )
 from gramlink.cli.common import one_line
 from gramlink.errors import GramlinkError
@@ -37,13 +44,17 @@ app = typer.Typer(
     epilog="Start with `gramlink demo`. Each command shows an example: `gramlink mine --help`.",
 )
 _COMMANDS = (
-    init, check, dedupe, mine, merge, embed, link, explain, results, evaluate, ledger, demo,
+    init, check, dedupe, mine, seal, merge, embed, link, explain, results, evaluate, ledger,
+    inspect, exchange, serve, unit, demo,
 )  # fmt: skip
 for command in _COMMANDS:
     name = command.__name__.rpartition(".")[2]
     about, _, example = str(command.__doc__).partition("Example: ")
     # \b keeps the example in a line of its own, to be copied
     app.command(name, help=f"{about}\b\nExample:\n  {example}")(getattr(command, name))
+
+app.add_typer(keys.app, name="keys")
+app.add_typer(exchanges.app, name="exchanges")
 
 
 def main() -> None:

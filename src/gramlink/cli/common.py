@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,9 @@ OwnerName = Annotated[str, typer.Option("--owner", help="This owner; default: DA
 Separator = Annotated[str, typer.Option(help="The CSV separator, if not , ; tab or |.")]
 Encoding = Annotated[str, typer.Option(help="The CSV encoding, if not UTF-8.")]
 KeyFile = Annotated[Path | None, typer.Option("--key", help="Default: OWNER.key.")]
+IdentityFile = Annotated[
+    Path | None, typer.Option("--identity", help="What opens a file that is sealed.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
@@ -77,6 +81,13 @@ class Speaker:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+def confirmed(question: str) -> bool:
+    """Ask a question; Ctrl-C is an answer, too."""
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)  # which polars undoes
+    return typer.confirm(question, err=True)
+
+
 def read_schema(path: Path, **overrides: Any) -> "Schema":
     """The schema in a file, with settings from the command line in place of some."""
     from gramlink.schema import checked_schema, load_schema
@@ -84,6 +95,22 @@ def read_schema(path: Path, **overrides: Any) -> "Schema":
     schema = load_schema(path)
     given = {key: value for key, value in overrides.items() if value}
     return checked_schema(**{**dict(schema), **given}) if given else schema
+
+
+def read_opened(path: Path, identity_file: Path | None) -> bytes:
+    """The bytes of a file, opened first if it is sealed."""
+    from gramlink.errors import InvalidParameter
+    from gramlink.files import read_bytes
+    from gramlink.sealing import is_sealed, read_identity, unseal
+
+    data = read_bytes(path)
+    if not is_sealed(data):
+        return data
+    if identity_file is None:
+        raise InvalidParameter(
+            f"{path} is sealed", hint="name the identity file that opens it with --identity"
+        )
+    return unseal(data, read_identity(identity_file), path.name)
 
 
 def read_data(data: Path, schema: "Schema", separator: str, encoding: str) -> "Records":
@@ -101,12 +128,12 @@ def refuse_overwriting(path: Path, *, force: bool, hint: str) -> None:
         raise InvalidFile(f"{path} exists already", hint=hint)
 
 
-def refuse_replacing(output: Path, *inputs: Path, option: str = "--output") -> None:
+def refuse_replacing(output: Path, *inputs: Path | None, option: str = "--output") -> None:
     """Stop before a command's output takes the place of a file that it reads or keeps."""
     from gramlink.errors import InvalidParameter
 
     for path in inputs:
-        if os.path.realpath(output) == os.path.realpath(path):
+        if path and os.path.realpath(output) == os.path.realpath(path):
             raise InvalidParameter(
                 f"the output would replace {path}", hint=f"name another file with {option}"
             )
@@ -115,27 +142,27 @@ def refuse_replacing(output: Path, *inputs: Path, option: str = "--output") -> N
 def read_links(path: Path) -> "Links":
     """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
     from gramlink.links import Links
+
+    pairs = read_pairs(path)
+    return Links(tuple(pairs["id_left"]), tuple(pairs["id_right"]))
+
+
+def read_pairs(path: Path) -> "pl.DataFrame":
+    """A file of links or clusters, all of it as text, with the ids' columns named as ours."""
+    import polars as pl
+
     from gramlink.tables import header, read_table
 
-    names, found = LINK_COLUMNS[:2], set(header(path))
-    if set(LINK_COLUMNS[2:]) <= found:
-        names = LINK_COLUMNS[2:]
-    if found.issuperset(names) and _is_header_only(path):
-        return Links((), ())  # no link is a result too
-    columns = read_table(path, columns=names).columns
-    left, right = (tuple(one or "" for one in columns[name]) for name in names)
-    return Links(left, right)
-
-
-def read_clusters(path: Path) -> "Links":
-    """The ids of a file of clusters, each as a link with itself."""
-    from gramlink.links import Links
-    from gramlink.tables import read_table
-
-    if _is_header_only(path):
-        return Links((), ())
-    ids = tuple(one or "" for one in read_table(path, columns=["id"]).columns["id"])
-    return Links(ids, ids)
+    found = header(path)
+    ids = ["id"] if "cluster" in found else list(LINK_COLUMNS[:2])
+    theirs = list(LINK_COLUMNS[2:]) if set(LINK_COLUMNS[2:]) <= set(found) else ids
+    others = [name for name in found if name not in (*theirs, *LINK_COLUMNS, "id")]
+    names = [*others, *ids] if "cluster" in found else [*ids, *others]
+    if set(theirs) <= set(found) and _is_header_only(path):
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))  # no link is a result too
+    columns = read_table(path, columns=[*theirs, *others]).columns
+    known = {name: columns[old].fill_null("") for name, old in zip(ids, theirs, strict=True)}
+    return pl.DataFrame({name: known.get(name, columns.get(name)) for name in names})
 
 
 def _is_header_only(path: Path) -> bool:

@@ -4,11 +4,19 @@ Example: gramlink link hospital.bundle registry.bundle -o links.csv
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing, write_csv
+from gramlink.cli.common import (
+    AsJson,
+    IdentityFile,
+    Quiet,
+    Speaker,
+    read_opened,
+    refuse_replacing,
+    write_csv,
+)
 
 if TYPE_CHECKING:
     from gramlink.deciding import Linkage
@@ -35,15 +43,15 @@ def link(
     report: Annotated[
         Path | None, typer.Option(help="Also write a page with pictures, for the unit.")
     ] = None,
+    identity_file: IdentityFile = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the pairs of pseudonyms that are linked; of three or more owners, the clusters."""
     from gramlink.bundle import Bundle
     from gramlink.errors import InvalidParameter
-    from gramlink.files import read_bytes
     from gramlink.links import RULES
-    from gramlink.roles import link_all
+    from gramlink.roles import facts, link_all
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
     if len(bundle_files) < 2:
@@ -53,10 +61,12 @@ def link(
         )
     if decide and decide not in RULES:
         raise InvalidParameter(f"no rule {decide!r}", hint="one of " + ", ".join(RULES))
-    refuse_replacing(output, *bundle_files)
+    refuse_replacing(output, *bundle_files, identity_file)
     if report:
-        refuse_replacing(report, output, *bundle_files, option="--report")
-    bundles = [Bundle.from_bytes(read_bytes(path), path.name) for path in bundle_files]
+        refuse_replacing(report, output, *bundle_files, identity_file, option="--report")
+    bundles = [
+        Bundle.from_bytes(read_opened(path, identity_file), path.name) for path in bundle_files
+    ]
     if report and len(bundles[0].fields) == 1:
         raise InvalidParameter(
             "a report needs records of several fields",
@@ -83,9 +93,10 @@ def link(
     for what in written:
         speaker.say(f"wrote {what}")
     speaker.say("each owner maps its own pseudonyms back with `gramlink results`")
-    facts = [_facts(unit, linkage) for unit, linkage in results]
     total = sum(len(linkage.links) for _, linkage in results)
-    speaker.summary({"output": str(output), "links": total, "pairs": facts})
+    speaker.summary(
+        {"output": str(output), "links": total, "pairs": [facts(*one) for one in results]}
+    )
 
 
 def _write_page(path: Path, unit: "LinkageUnit", linkage: "Linkage") -> None:
@@ -128,20 +139,3 @@ def _show(speaker: Speaker, unit: "LinkageUnit", linkage: "Linkage") -> None:
         for line in lines:
             speaker.say(f"  {line}")
     speaker.say("")
-
-
-def _facts(unit: "LinkageUnit", linkage: "Linkage") -> dict[str, Any]:
-    return {
-        "left": unit.left.owner,
-        "right": unit.right.owner,
-        "links": len(linkage.links),
-        "possible": len(linkage.possible),
-        "precision": linkage.precision,
-        "recall": linkage.recall,
-        "passes": [
-            {"pass": dict(one.edits), "found": found, "added": added}
-            for one, found, added in linkage.passes
-        ],
-        "weights": linkage.model.weights if linkage.model else {},
-        "warnings": list(linkage.warnings),
-    }

@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker, refuse_replacing
+from gramlink.cli.common import (
+    AsJson,
+    IdentityFile,
+    Quiet,
+    Speaker,
+    read_opened,
+    refuse_replacing,
+)
 
 MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine` wrote.")]
 
@@ -16,12 +23,13 @@ MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine`
 def merge(
     mined_files: MinedFiles,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("projection.json"),
+    identity_file: IdentityFile = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the projection; each owner does this and all compare the fingerprint."""
     from gramlink.errors import InvalidParameter
-    from gramlink.files import read_bytes, written_whole
+    from gramlink.files import written_whole
     from gramlink.mined import Mined
     from gramlink.projection import agree
 
@@ -31,8 +39,8 @@ def merge(
             "there must be the files of at least two owners to merge",
             hint="ask the other owner for what its `gramlink mine` wrote",
         )
-    refuse_replacing(output, *mined_files)
-    mined = [Mined.from_json(read_bytes(path), path.name) for path in mined_files]
+    refuse_replacing(output, *mined_files, identity_file)
+    mined = [Mined.from_json(read_opened(path, identity_file), path.name) for path in mined_files]
     projection = agree(*mined)
     with written_whole(output) as file:
         file.write(projection.to_json())

@@ -4,32 +4,38 @@ Example: gramlink results links.csv hospital.csv -o hospital-links.csv
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gramlink.cli.common import (
-    LINK_COLUMNS,
     LINKAGE,
     Data,
     Encoding,
+    IdentityFile,
     KeyFile,
     OwnerName,
     Quiet,
     SchemaFile,
     Separator,
     Speaker,
-    read_clusters,
     read_data,
-    read_links,
+    read_opened,
+    read_pairs,
     read_schema,
     refuse_replacing,
     write_csv,
 )
 
+if TYPE_CHECKING:
+    import polars as pl
+
 
 def results(
-    links_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="LINKS")],
+    links_file: Annotated[
+        Path,
+        typer.Argument(help="What `link` wrote, or what the linkage unit sent.", metavar="LINKS"),
+    ],
     data: Data,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: OWNER-links.csv.")
@@ -37,48 +43,68 @@ def results(
     schema_file: SchemaFile = LINKAGE,
     owner: OwnerName = "",
     key_file: KeyFile = None,
+    identity_file: IdentityFile = None,
     separator: Separator = "",
     encoding: Encoding = "",
     quiet: Quiet = False,
 ) -> None:
     """Replace this owner's pseudonyms by its ids; the other owner's stay as they are."""
-    import polars as pl
-
     from gramlink.errors import InvalidFile, Mismatch
     from gramlink.files import owner_name
     from gramlink.pseudonyms import owner_key
     from gramlink.roles import Owner
-    from gramlink.tables import header, read_table
 
     speaker = Speaker(quiet=quiet, as_json=False)
     owner = owner_name(owner or data.stem)
     key_file = key_file or Path(f"{owner}.key")
     output = output or Path(f"{owner}-links.csv")
-    refuse_replacing(output, links_file, data, schema_file, key_file)
+    refuse_replacing(output, links_file, data, schema_file, key_file, identity_file)
     if not key_file.exists():
         raise InvalidFile(
             f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
         )
     schema = read_schema(schema_file)
-    columns = header(links_file)
-    clusters = "cluster" in columns
-    links = read_clusters(links_file) if clusters else read_links(links_file)
+    tables = _tables(links_file, identity_file, owner)
     records = read_data(data, schema, separator, encoding)
-    mapped = Owner(owner, records, schema, owner_key(key_file)).translate(links)
-    others = [name for name in columns if name not in (*LINK_COLUMNS, "id")]
-    rest = read_table(links_file, columns=others).columns if len(links) and others else {}
-    concerned = owner in set(rest["owner"]) if clusters and "owner" in rest else len(links) > 0
-    if concerned and (mapped.left, mapped.right) == (links.left, links.right):
+    party = Owner(owner, records, schema, owner_key(key_file))
+    mapped = {name: party.with_own_ids(table, *_ids(table)) for name, table in tables.items()}
+    concerned = [name for name, table in tables.items() if _concerns(table, owner)]
+    if concerned and all(mapped[name].equals(tables[name]) for name in concerned):
         raise Mismatch(
             f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
             hint="use the data and the key that were embedded",
         )
-    frame = mapped.to_polars()
-    if clusters:
-        frame = frame.rename({"id_left": "id"}).drop("id_right")
-    empty = pl.Series([], dtype=pl.String)
-    frame = frame.with_columns(**{name: rest.get(name, empty) for name in others})
-    if clusters:
-        frame = frame.select(*others, "id")
-    write_csv(output, frame)
-    speaker.say(f"wrote {output}: {len(mapped):,} {'records in clusters' if clusters else 'links'}")
+    for name, table in mapped.items():
+        possible = name == "possible"
+        path = output.with_name(f"{output.stem}-possible.csv") if possible else output
+        write_csv(path, table)
+        what = {"clusters": "records in clusters", "possible": "possible links"}.get(name, "links")
+        speaker.say(f"wrote {path}: {len(table):,} {what}")
+    if not tables:
+        speaker.say("the linkage unit sent counts only: see `gramlink inspect`")
+
+
+def _tables(path: Path, identity_file: Path | None, owner: str) -> "dict[str, pl.DataFrame]":
+    """The tables of a CSV file, or of what the linkage unit sent."""
+    from gramlink.errors import Mismatch
+    from gramlink.files import read_bytes
+    from gramlink.results import Results
+    from gramlink.sealing import is_sealed
+
+    data = read_bytes(path)
+    if not is_sealed(data) and not data.startswith(b"PK"):
+        table = read_pairs(path)
+        return {"clusters" if "cluster" in table.columns else "links": table}
+    sent = Results.from_bytes(read_opened(path, identity_file), path.name)
+    if sent.owner != owner:
+        raise Mismatch(f"{path.name} is for {sent.owner}, not for {owner}", hint="see --owner")
+    return sent.tables
+
+
+def _ids(table: "pl.DataFrame") -> list[str]:
+    return ["id"] if "cluster" in table.columns else ["id_left", "id_right"]
+
+
+def _concerns(table: "pl.DataFrame", owner: str) -> bool:
+    """Whether a table must have a record of this owner."""
+    return owner in set(table["owner"]) if "owner" in table.columns else len(table) > 0

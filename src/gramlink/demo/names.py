@@ -16,7 +16,6 @@ from gramlink.links import decide
 from gramlink.matching import match
 from gramlink.mining import price
 from gramlink.projection import Projection
-from gramlink.pseudonyms import pseudonyms
 from gramlink.records import Records
 from gramlink.roles import LinkageUnit, Owner
 from gramlink.schema import Schema, checked_schema
@@ -140,4 +139,4 @@ def _in_order(unit: LinkageUnit, one: Owner) -> npt.NDArray[np.int64]:
     """The thresholds that were sent, in the order of the owner's records."""
     limits = unit.left.fields["name"].thresholds
     sent = dict(zip(unit.left.ids, [] if limits is None else limits[:, -1].tolist(), strict=True))
-    return np.array([sent[name] for name in pseudonyms(one.records.ids, one.key)], np.int64)
+    return np.array([sent[name] for name in one.pseudonyms], np.int64)

@@ -11,23 +11,28 @@ from gramlink.kernels import compilation_starts
 Int = Any  # a whole number: Python's, or one of numpy's inside a kernel
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Compiled kernels are kept on disk beside the source, so only the first use waits.
-_OPTIONS = {"cache": True, "nogil": True}
-
 
 def serial(function: Function) -> Function:
     """Compile for one core."""
-    return cast(Function, numba.njit(**_OPTIONS)(function))
+    return _compiled(function)
 
 
 def inlined(function: Function) -> Function:
     """Compile into the kernels that call it: no call, and no count of references to arrays."""
-    return cast(Function, numba.njit(inline="always", **_OPTIONS)(function))
+    return _compiled(function, inline="always")
 
 
 def parallel(function: Function) -> Function:
     """Compile for all cores; `numba.prange` loops are shared between them."""
-    return cast(Function, numba.njit(parallel=True, **_OPTIONS)(function))
+    return _compiled(function, parallel=True)
+
+
+def _compiled(function: Function, **options: Any) -> Function:
+    """Compiled kernels are kept on disk, so only the first use waits; or each, if none can be."""
+    try:
+        return cast(Function, numba.njit(cache=True, nogil=True, **options)(function))
+    except RuntimeError:  # there is no folder that may be written to
+        return cast(Function, numba.njit(nogil=True, **options)(function))
 
 
 class _Compilation(event.Listener):  # type: ignore[misc]  # numba has no types

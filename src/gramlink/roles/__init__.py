@@ -1,6 +1,16 @@
 """The parties: what each holds, checks and may do. No maths here."""
 
+from gramlink.roles.answering import Answers, admit, answer, facts
 from gramlink.roles.linkage_unit import LinkageUnit, link_all
-from gramlink.roles.owner import Owner
+from gramlink.roles.owner import Owner, for_the_unit
 
-__all__ = ["LinkageUnit", "Owner", "link_all"]
+__all__ = [
+    "Answers",
+    "LinkageUnit",
+    "Owner",
+    "admit",
+    "answer",
+    "facts",
+    "for_the_unit",
+    "link_all",
+]

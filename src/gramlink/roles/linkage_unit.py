@@ -40,6 +40,9 @@ class LinkageUnit:
                 f"{one.owner} and {other.owner} embedded with different projections",
                 hint="let them compare the fingerprints that `gramlink merge` printed",
             )
+        for name, field in one.fields.items():
+            if field.vectors.lengths != other.fields[name].vectors.lengths:
+                raise Mismatch(f"{one.owner} and {other.owner} have other grams of {name}")
         left, right = sorted((one, other), key=lambda bundle: bundle.owner)
         if not left.has_thresholds:
             raise Mismatch(f"the bundle of {left.owner}, the left owner, has no thresholds")

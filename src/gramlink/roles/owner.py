@@ -1,14 +1,22 @@
 """The data owner: the only party that sees its records."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from gramlink.base import Base
 from gramlink.bundle import Bundle
 from gramlink.embedding import Encoded, embed
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.fields import Field
+from gramlink.files import read_bytes, written_whole
 from gramlink.ledger import Ledger
 from gramlink.links import Links
 from gramlink.mined import Mined, mine
@@ -18,8 +26,14 @@ from gramlink.projection import Projection
 from gramlink.pseudonyms import pseudonyms
 from gramlink.records import Records
 from gramlink.schema import Schema, differences
+from gramlink.sealing import Recipient
+from gramlink.strings import kinds
 from gramlink.thresholds import coarse, thresholds
 
+Ints = npt.NDArray[np.int64]
+_SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
+_TEXTS = {_SENT: pl.String, _OWN: pl.String}
+ROOM = 2**20  # bytes for what is mined, taken before it is paid for
 LEAST_EPSILON = Fraction(1, 10**6)  # seen to before anything is charged
 
 
@@ -32,10 +46,22 @@ class Owner:
     schema: Schema
     key: bytes
 
-    @cached_property
+    @property
     def pseudonyms(self) -> tuple[str, ...]:
-        """The pseudonym of each record."""
-        return pseudonyms(self.records.ids, self.key)
+        """The pseudonym that each record is sent under; records that are the same share one."""
+        return tuple(self._sent.ids[place] for place in self._sent.places.tolist())
+
+    @cached_property
+    def _sent(self) -> "_Sent":
+        kind = kinds(self.records.columns.values())
+        by_id = pl.Series(self.records.ids, dtype=pl.String).arg_sort().to_numpy()
+        _, first = np.unique(kind[by_id], return_index=True)
+        rows = by_id[first]  # of each kind the row with the first id, wherever it stands
+        ids = pseudonyms((self.records.ids[row] for row in rows.tolist()), self.key)
+        order = pl.Series(ids, dtype=pl.String).arg_sort().to_numpy()
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return _Sent(rows[order], tuple(ids[place] for place in order.tolist()), places[kind])
 
     def mine(self, ledger: Ledger | None) -> Mined:
         """The grams to show the other owner.
@@ -43,6 +69,45 @@ class Owner:
         Privacy: charged to the ledger, durably, before any noise is drawn. Without a
         ledger nothing is accounted for: for experiments on data that is public anyway.
         """
+        cost, parameters = self._price(ledger)
+        if ledger is None or cost == 0:
+            return self._mined(Budget(cost))
+        charge = ledger.charge(cost, _what(parameters), parameters)
+        mined = self._mined(charge.budget)
+        ledger.released(charge, mined.digest)
+        return mined
+
+    def mine_to(self, path: Path, ledger: Ledger, purpose: Mapping[str, str]) -> Mined:
+        """What is mined for a purpose, in a file; the same, and paid once, if asked for again.
+
+        Privacy: charged to the ledger, durably, before any noise is drawn. If the process dies
+        before the file is there, nobody has seen what was drawn, and another try draws again
+        for the same charge. The purpose must be one that no other file was mined for.
+        """
+        cost, parameters = self._price(ledger)
+        parameters |= purpose
+        if path.exists():
+            mined = Mined.from_json(read_bytes(path), path.name)
+            if (mined.owner, mined.settings) != (self.name, self.schema.agreed):
+                raise Mismatch(
+                    f"{path} was mined by {mined.owner}, or with other settings",
+                    hint="move it away, or use the schema that it was mined with",
+                )
+            charge = ledger.unreleased(parameters)
+        else:
+            # the file has its room on disk before the ledger is charged
+            with written_whole(path, room=ROOM, mode=0o600) as file:
+                charge = ledger.unreleased(parameters)
+                if charge is None and cost:
+                    charge = ledger.charge(cost, _what(parameters), parameters)
+                mined = self._mined(charge.budget if charge else Budget(cost))
+                file.write(mined.to_json())
+        if charge:
+            ledger.released(charge, mined.digest)
+        return mined
+
+    def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
+        """What mining costs, and what the ledger says of it, if a ledger can pay for it."""
         experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
         if ledger is not None and experiments:
             miner = min(experiments)
@@ -57,28 +122,18 @@ class Owner:
                     f"epsilon {shown(share)} for {name} is too little to draw noise for",
                     hint="spend more, or give the field a larger share",
                 )
-        cost = sum(shares.values(), Fraction(0))
-        if ledger is None or cost == 0:
-            return self._mined(Budget(cost))
         parameters = {
             "owner": self.name,
             "schema": self.schema.digest,
             "shares": {name: str(share) for name, share in shares.items()},
         }
-        charge = ledger.charge(cost, f"mine {', '.join(shares)}", parameters)
-        mined = self._mined(charge.budget)
-        ledger.released(charge, mined.digest)
-        return mined
+        return sum(shares.values(), Fraction(0)), parameters
 
     def _mined(self, budget: Budget) -> Mined:
         return mine(self.records, self.schema, budget, owner=self.name)
 
-    def embed(self, projection: Projection) -> Bundle:
-        """The bundle for the linkage unit, with thresholds if this owner is the left one.
-
-        Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
-        linkage unit only.
-        """
+    def check(self, projection: Projection) -> None:
+        """Refuse a projection that is not of this owner and schema, and say what differs."""
         different = differences(projection.settings, self.schema.agreed)
         if different:
             raise Mismatch(
@@ -90,21 +145,52 @@ class Owner:
                 f"the projection is of {' and '.join(projection.owners)}, not of {self.name}",
                 hint="name the owner with --owner, as when mining",
             )
-        is_left = self.name in projection.left
+
+    def embed(
+        self,
+        projection: Projection,
+        *,
+        exchange: str = "",
+        reply: Recipient | None = None,
+        created: str = "",
+    ) -> Bundle:
+        """The bundle for the linkage unit, with thresholds if this owner is the left one.
+
+        Records that are the same in all fields are sent once, so that the linkage unit cannot
+        tell common ones by their number.
+
+        Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
+        linkage unit only.
+        """
+        self.check(projection)
         return Bundle(
             owner=self.name,
             settings=for_the_unit(self.schema),
             projection=projection.digest,
-            ids=self.pseudonyms,
-            fields={
-                field.name: self._encoded(field, projection.bases[field.name], is_left)
-                for field in self.schema.fields
-            },
+            ids=self._sent.ids,
+            fields=self.encode(projection, self._sent.rows),
             unique=self.schema.unique,
+            owners=projection.owners,
+            epsilon=projection.epsilon[self.name],
+            exchange=exchange,
+            reply=reply,
+            created=created,
         )
 
-    def _encoded(self, field: Field, base: Base, is_left: bool) -> Encoded:
-        strings = self.records[field.name]
+    def encode(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
+        """Vectors, and thresholds if this owner is the left one, of these records or of all.
+
+        Privacy: reads raw records.
+        """
+        rows = np.arange(len(self.records)) if rows is None else rows
+        is_left = self.name in projection.left
+        return {
+            field.name: self._encoded(field, projection.bases[field.name], rows, is_left)
+            for field in self.schema.fields
+        }
+
+    def _encoded(self, field: Field, base: Base, rows: Ints, is_left: bool) -> Encoded:
+        strings = self.records[field.name].take(rows)
         vectors = embed(strings, base)
         if not is_left:
             return Encoded(vectors)
@@ -116,12 +202,36 @@ class Owner:
 
         Privacy: for this owner only; the other one's pseudonyms stay as they are.
         """
-        own = dict(zip(self.pseudonyms, self.records.ids, strict=True))
-        return replace(
-            links,
-            left=tuple(own.get(one, one) for one in links.left),
-            right=tuple(own.get(one, one) for one in links.right),
-        )
+        frame = self.with_own_ids(links.to_polars(), "id_left", "id_right")
+        details = frame.drop("id_left", "id_right")
+        return Links(tuple(frame["id_left"]), tuple(frame["id_right"]), details)
+
+    def with_own_ids(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+        """The frame with own ids in the place of pseudonyms: a row for each record they stand for.
+
+        Privacy: for this owner only.
+        """
+        own = pl.DataFrame({_SENT: self.pseudonyms, _OWN: self.records.ids}, schema=_TEXTS)
+        for column in columns:
+            wide = frame.join(
+                own, left_on=column, right_on=_SENT, how="left", maintain_order="left_right"
+            )
+            named = pl.coalesce(_OWN, column).alias(column)
+            frame = wide.with_columns(named).drop(_OWN)
+        return frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sent:
+    """The records that are sent, one of each kind, in the order of their pseudonyms."""
+
+    rows: Ints
+    ids: tuple[str, ...]
+    places: Ints  # where among them each record is
+
+
+def _what(parameters: dict[str, Any]) -> str:
+    return f"mine {', '.join(parameters['shares'])}"
 
 
 def for_the_unit(schema: Schema) -> dict[str, object]:

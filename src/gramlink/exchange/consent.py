@@ -1,0 +1,170 @@
+"""Consent: what an owner is shown before anything is spent or sent, and what it agreed to.
+
+The linkage unit hands out the owners' keys. One that cheats could put a key of its own in the
+place of another owner's, and read the grams that are not for it. So the owners compare one
+code over all keys by telephone, or name the keys that they had from each other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from gramlink.errors import GramlinkError, Mismatch
+from gramlink.exchange.folder import CONSENT
+from gramlink.exchange.part import Part
+from gramlink.exchange.status import Status
+from gramlink.files import digest
+from gramlink.ledger import Ledger
+from gramlink.privacy import shown
+from gramlink.roles import Owner
+from gramlink.sealing import Recipient, read_recipient
+
+CODE = 40  # hex digits: a unit can choose keys at will to make two codes of 20 digits equal
+DATA = "data file"
+_GOES_BACK = {
+    "links": "links, without weights",
+    "weights": "links, with their weights and how near each field is",
+    "counts": "counts only",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an owner consents to."""
+
+    keys: Mapping[str, Recipient]
+    unit: Recipient
+    cost: Fraction
+    ledger: Ledger
+    data: str  # digest of the data file
+    pinned: bool = False  # whether the other owners' keys were had from them
+
+    @property
+    def code(self) -> str:
+        """The same at all owners if, and only if, they were given the same keys."""
+        return keys_code(self.keys)
+
+    def noted(self) -> dict[str, str]:
+        """What must be the same when the command goes on."""
+        return {
+            "keys code": self.code,
+            "unit's key": self.unit.key,
+            "epsilon": str(self.cost),
+            "ledger": str(self.ledger.path.absolute()),
+            DATA: self.data,
+        }
+
+
+def keys_code(keys: Mapping[str, Recipient]) -> str:
+    """One code over all owners' keys, to be compared by telephone.
+
+    >>> from gramlink.sealing import new_identity
+    >>> len(keys_code({"hospital": new_identity().recipient}))
+    49
+    """
+    found = digest(sorted([name, recipient.key] for name, recipient in keys.items()))
+    return " ".join(found[i : i + 4] for i in range(0, CODE, 4))
+
+
+def served_keys(part: Part, status: Status, pinned: Sequence[Path]) -> dict[str, Recipient]:
+    """The keys of all owners as the unit has them, as far as they can be checked."""
+    keys = {party.name: party.recipient for party in status.parties if party.recipient}
+    own = part.identity.recipient
+    if keys[part.owner.name] != own:
+        raise Mismatch(
+            f"the linkage unit has another key of {part.owner.name} than {part.folder.path}",
+            hint="is the exchange under way in another folder, or your token in other hands?",
+        )
+    different = {recipient.key for recipient in (*keys.values(), part.place.unit)}
+    if len(different) <= len(keys):
+        raise Mismatch(
+            "two parties have the same key: the linkage unit, or an owner, is not who it says",
+            hint="call the other owners; nothing was spent or sent",
+        )
+    if pinned:
+        _check_pinned(keys, part.owner.name, {path: read_recipient(path) for path in pinned})
+    return keys
+
+
+def _check_pinned(
+    keys: Mapping[str, Recipient], own: str, pinned: Mapping[Path, Recipient]
+) -> None:
+    others = {name: recipient for name, recipient in keys.items() if name != own}
+    for path, recipient in pinned.items():
+        if recipient not in others.values():
+            raise Mismatch(
+                f"the linkage unit has no other owner with the key in {path}",
+                hint="call that owner: the unit may have put a key in the place of its own",
+            )
+    unknown = [name for name, recipient in others.items() if recipient not in pinned.values()]
+    if unknown:
+        raise Mismatch(
+            f"no --peer file has the key of {', '.join(unknown)}",
+            hint="name the files of all other owners, or of none and compare the keys code",
+        )
+
+
+def agree_to(part: Part, terms: Terms, status: Status) -> None:
+    """Ask for consent, or see that all is still as it was when consent was given."""
+    now, before = terms.noted(), part.folder.noted(CONSENT)
+    if before is None:
+        for line in _shown(part, terms, status):
+            part.voice.say(line)
+        if not part.voice.ask("Mine and send this?"):
+            raise GramlinkError("not agreed to; nothing was spent or sent")
+        part.folder.note(CONSENT, now)
+        return
+    changed = [
+        f"the {name}" + ("" if name == DATA else f", from {before.get(name)} to {now[name]}")
+        for name in now
+        if before.get(name) != now[name]
+    ]
+    if changed:
+        raise Mismatch(
+            f"since you agreed, this has changed: {'; '.join(changed)}",
+            hint=f"if that is meant, delete {part.folder / CONSENT} to be asked again",
+        )
+
+
+def _shown(part: Part, terms: Terms, status: Status) -> Iterator[str]:
+    """What will be spent and sent, and what comes back."""
+    schema, ledger = part.owner.schema, terms.ledger
+    others = ", ".join(part.others(status))
+    split = {name: cost for name, cost in schema.costs.items() if cost}
+    yield f"exchange {part.place.exchange}, as {part.owner.name}, with {others}"
+    yield "will be spent:"
+    if terms.cost:
+        left = shown(ledger.state.left)
+        yield f"  epsilon {shown(terms.cost)} of the {left} left in {ledger.path}"
+        yield "    for " + ", ".join(f"{name} {shown(cost)}" for name, cost in split.items())
+    else:
+        yield "  nothing: what was mined before is used again"
+    yield f"will be sent to {others}, sealed to its reader's key:"
+    yield f"  the frequent grams of {', '.join(split)}, with noisy counts"
+    yield "will be sent to the linkage unit, sealed to its key:"
+    count, most = len(part.owner.records), _most_bytes(part.owner)
+    yield f"  {count:,} records as gram counts under pseudonyms, about {most:,} bytes at most"
+    for field in schema.fields:
+        yield f"    column {field.source} as {field.name}, {field.kind}"
+    yield "will come back from the linkage unit:"
+    for party in status.parties:
+        yield f"  to {party.name}: {_GOES_BACK.get(party.returns, 'what it does not say')}"
+    yield f"the linkage unit's key: {terms.unit.fingerprint}"
+    for name, key in sorted(terms.keys.items()):
+        yield f"the key of {name}: {key.fingerprint}"
+    yield f"keys code: {terms.code}"
+    if terms.pinned:
+        yield "  The other owners' keys are those of your --peer files."
+    else:
+        yield "  Call the other owners: if theirs differs, somebody could read what is not for it."
+
+
+def _most_bytes(owner: Owner) -> int:
+    """What the rows of the bundle take, before they are packed."""
+    schema = owner.schema
+    row = 32
+    for field in schema.fields:
+        row += field.size if field.mined else len(field.public_grams)
+        row += 8 * (schema.edits_of(field) + 1)  # thresholds
+    return row * len(owner.records)

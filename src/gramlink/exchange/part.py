@@ -1,0 +1,73 @@
+"""An owner's part in one exchange, and how it waits for the others."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from gramlink.client import Client
+from gramlink.errors import GramlinkError
+from gramlink.exchange.folder import Folder
+from gramlink.exchange.status import Place, Status, status_of
+from gramlink.matching import Progress
+from gramlink.roles import Owner
+from gramlink.sealing import Identity
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How a part speaks: a line, a bar while something lasts, and a question."""
+
+    say: Callable[[str], None]
+    bar: Callable[[str], AbstractContextManager[Progress | None]]
+    ask: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One owner in one exchange, with its keys and its folder."""
+
+    client: Client
+    place: Place
+    folder: Folder
+    voice: Voice
+    owner: Owner
+    identity: Identity
+
+    def status(self) -> Status:
+        """How far the exchange has come; one that has failed ends here."""
+        status = status_of(self.client, self.place)
+        if status.stage == "failed":
+            raise GramlinkError(
+                f"the linkage unit could not link: {status.reason or 'it does not say why'}",
+                hint="ask its operator; what you mined is paid for, and is in the folder",
+            )
+        return status
+
+    def others(self, status: Status) -> dict[str, int]:
+        """The other owners, each with its number among all."""
+        numbered = enumerate(status.names, 1)
+        return {name: number for number, name in numbered if name != self.owner.name}
+
+    def until(self, awaited: Callable[[Status], str]) -> Status:
+        """Wait until nothing is awaited any more; what is, is said whenever it changes."""
+        said = ""
+        for status in self.polled():
+            waiting = awaited(status)
+            if not waiting:
+                return status
+            if waiting != said:
+                self.voice.say(f"waiting {waiting}")
+                said = waiting
+        raise AssertionError  # there is always another status
+
+    def polled(self) -> Iterator[Status]:
+        """The status again and again; ever more rarely while it stays the same."""
+        delay, before = FIRST_PAUSE, self.status()
+        while True:
+            yield before
+            self.client.pause(delay)
+            status = self.status()
+            delay = FIRST_PAUSE if status != before else min(2 * delay, LONGEST_PAUSE)
+            before = status

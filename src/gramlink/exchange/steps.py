@@ -1,0 +1,190 @@
+"""The steps of an owner's part. Each finds in the folder what it did before, and goes on."""
+
+import hashlib
+import secrets
+from fractions import Fraction
+
+from gramlink.errors import InvalidFile, Mismatch, Refused
+from gramlink.exchange.entering import purpose_of
+from gramlink.exchange.folder import (
+    BUNDLE,
+    MINED,
+    MINING,
+    PROJECTION,
+    RECIPIENT,
+)
+from gramlink.exchange.part import Part
+from gramlink.exchange.status import Status
+from gramlink.files import moment
+from gramlink.ledger import Ledger
+from gramlink.mined import Mined
+from gramlink.privacy import shown
+from gramlink.projection import Projection, agree
+from gramlink.sealing import (
+    Recipient,
+    seal,
+    unseal,
+)
+
+
+def join(part: Part) -> Status:
+    """Say what the others shall seal to, and wait until all have."""
+    own = part.identity.recipient
+    if part.status()[part.owner.name].recipient != own:
+        part.client.put_recipient(part.place.exchange, own.key)
+    part.voice.say(f"our key is {own.fingerprint}, in {part.folder / RECIPIENT}")
+    return part.until(
+        lambda status: _for(
+            "for {} to join", [party.name for party in status.parties if party.recipient is None]
+        )
+    )
+
+
+def is_paid_for(part: Part) -> bool:
+    """Whether what was mined for another exchange is used again."""
+    return "again" in (part.folder.noted(MINING) or {})
+
+
+def mine(part: Part, ledger: Ledger) -> Mined:
+    """What was mined for this exchange, paid for once however often this is asked."""
+    noted = part.folder.noted(MINING)
+    if noted and is_paid_for(part):
+        return Mined.from_json(part.folder.read(MINED), str(part.folder / MINED))
+    if noted is None:
+        noted = {"nonce": secrets.token_hex(16)}
+        part.folder.note(MINING, noted)
+    purpose = purpose_of(part.place, str(noted["nonce"]))
+    new = not part.folder.has(MINED)
+    if new and any(
+        release.digest and release.parameters.get("nonce") == purpose["nonce"]
+        for release in ledger.state.releases
+    ):
+        raise InvalidFile(
+            f"{part.folder / MINED} is missing, though it is paid for",
+            hint="restore it: mining again would cost epsilon again",
+        )
+    mined = part.owner.mine_to(part.folder / MINED, ledger, purpose)
+    if new:
+        spent, left = shown(mined.epsilon or Fraction(0)), shown(ledger.state.left)
+        part.voice.say(f"spent epsilon {spent}; {left} is left in {ledger.path.name}")
+    return mined
+
+
+def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
+    """Leave what was mined for each other owner, the same bytes whenever it is tried."""
+    status = part.status()
+    for name, number in part.others(status).items():
+        file = f"base-{number}.age"
+        if not part.folder.has(file):
+            part.folder.write(file, seal(mined.to_json(), [keys[name]]))
+        if name not in status[part.owner.name].sent_to:
+            part.client.put_base(part.place.exchange, name, part.folder.read(file))
+            part.voice.say(f"sent what was mined to {name}")
+
+
+def gather(part: Part, mined: Mined) -> Projection:
+    """The projection that follows from what all owners mined."""
+    if not part.folder.has(PROJECTION):
+        own = part.owner.name
+        status = part.until(
+            lambda status: _for(
+                "for what {} mined",
+                [name for name in part.others(status) if own not in status[name].sent_to],
+            )
+        )
+        received = [_received(part, name, n) for name, n in part.others(status).items()]
+        part.folder.write(PROJECTION, agree(mined, *received).to_json())
+    file = str(part.folder / PROJECTION)
+    projection = Projection.from_json(part.folder.read(PROJECTION), file)
+    said = f"fingerprint of the projection: {projection.fingerprint}"
+    part.voice.say(f"{said}  (must be the same at all owners)")
+    return projection
+
+
+def _received(part: Part, sender: str, number: int) -> Mined:
+    file, what = f"mined-{number}.json", f"what {sender} mined"
+    if part.folder.has(file):
+        return Mined.from_json(part.folder.read(file), str(part.folder / file))
+    opened = unseal(part.client.base(part.place.exchange, sender), part.identity, what)
+    mined = Mined.from_json(opened, what)
+    if mined.owner != sender:
+        raise Mismatch(
+            f"{what} says that it is of {mined.owner}", hint=f"ask {sender} what it sent"
+        )
+    part.folder.write(file, opened)
+    return mined
+
+
+def embed(part: Part, projection: Projection) -> None:
+    """The sealed bundle, made once: whatever happens, these bytes are sent."""
+    if part.folder.has(BUNDLE):
+        return
+    bundle = part.owner.embed(
+        projection,
+        exchange=part.place.exchange,
+        reply=part.identity.recipient,
+        created=moment(),
+    )
+    sealed = seal(bundle.to_bytes(), [part.place.unit])
+    part.folder.write(BUNDLE, sealed)
+    part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")
+
+
+def send(part: Part) -> None:
+    """Send the sealed bundle, from where the unit has it."""
+    status = part.until(
+        lambda status: (
+            "for what the others mined for each other"
+            if status.stage in ("joining", "bases")
+            else ""
+        )
+    )
+    if status.stage in ("linking", "done"):
+        return
+    with (part.folder / BUNDLE).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        size = file.seek(0, 2)
+        with part.voice.bar("sending") as progress:
+            part.client.upload(part.place.exchange, file, size, digest, progress)
+
+
+def await_results(part: Part) -> None:
+    """Wait while the unit checks and links, and show how far it is."""
+    own, shown_before = part.owner.name, ""
+    polled = part.polled()
+    status = next(polled)
+    while not status[own].ready:
+        doing = _doing(part, status)
+        if doing != shown_before:
+            part.voice.say(doing)
+        shown_before = doing
+        with part.voice.bar(doing) as progress:
+            while not status[own].ready and _doing(part, status) == doing:
+                if progress and status.total:
+                    progress(status.done, status.total)
+                status = next(polled)
+
+
+def _doing(part: Part, status: Status) -> str:
+    """What the unit is doing, in words; a bundle that it refused ends here."""
+    party = status[part.owner.name]
+    if party.bundle == "refused":
+        raise Refused(
+            f"the linkage unit refuses the bundle: {party.reason or 'it does not say why'}",
+            hint=f"delete {part.folder / BUNDLE} to embed again, which costs no epsilon",
+        )
+    if status.stage == "done":
+        raise Refused(
+            "the linkage unit has linked, and has no results for us any more",
+            hint="it keeps them for some time only; ask its operator for a new exchange",
+        )
+    if party.bundle == "checking":
+        return "the linkage unit checks the bundle"
+    missing = [name for name in part.others(status) if status[name].bundle != "accepted"]
+    if missing and status.stage == "bundles":
+        return f"waiting {_for('for the bundle of {}', missing)}"
+    return f"the linkage unit links{': ' if status.step else ''}{status.step}"
+
+
+def _for(what: str, names: list[str]) -> str:
+    return what.format(" and ".join(names)) if names else ""

@@ -1,0 +1,111 @@
+"""Folder: where a unit keeps its files, named by numbers and never by what a client sent."""
+
+import secrets
+import shutil
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from gramlink.server.jobs import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The data folder. Exchanges and parties are their numbers in the tables."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The tables."""
+        return self.path / "unit.sqlite3"
+
+    @property
+    def identity(self) -> Path:
+        """What opens the bundles; for the unit alone."""
+        return self.path / "unit.identity"
+
+    @property
+    def recipient(self) -> Path:
+        """What bundles are sealed to."""
+        return self.path / "unit.recipient"
+
+    @property
+    def operator_token(self) -> Path:
+        """What the operator shows."""
+        return self.path / "operator.token"
+
+    @property
+    def exchanges(self) -> Path:
+        """The folder of the exchanges' folders."""
+        return self.path / "exchanges"
+
+    def of(self, exchange: int) -> Path:
+        """The folder of an exchange."""
+        return self.exchanges / str(exchange)
+
+    def base(self, exchange: int, sender: int, receiver: int) -> Path:
+        """A base that one party sealed to another."""
+        return self.of(exchange) / f"base-{sender}-{receiver}.age"
+
+    def part(self, exchange: int, party: int) -> Path:
+        """As much of a bundle as was uploaded."""
+        return self.of(exchange) / f"upload-{party}.part"
+
+    def bundle(self, exchange: int, party: int) -> Path:
+        """A bundle that was uploaded whole."""
+        return self.of(exchange) / f"bundle-{party}.age"
+
+    def results(self, exchange: int, party: int) -> Path:
+        """What goes back to a party, sealed to it."""
+        return self.of(exchange) / f"results-{party}.age"
+
+    def drop_refused(self, job: Job) -> None:
+        """Remove the bundle whose check has failed: nobody needs it any more."""
+        if job.party is not None:
+            self.bundle(job.exchange, job.party).unlink(missing_ok=True)
+
+    def free(self) -> int:
+        """How many bytes there is room for."""
+        return shutil.disk_usage(self.path).free
+
+    def erase(self, exchange: int) -> None:
+        """Remove all files of an exchange, also if one is being written just now."""
+        for _ in range(3):
+            shutil.rmtree(self.of(exchange), ignore_errors=True)
+            if not self.of(exchange).exists():
+                return
+
+    def tidy(self, db: sqlite3.Connection) -> None:
+        """Remove what a killed process left behind: within a change, lest an exchange be made."""
+        kept = {
+            str(row["number"])
+            for row in db.execute(
+                "SELECT number FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
+            )
+        }
+        awaited = {
+            f"upload-{row['number']}.part"
+            for row in db.execute("SELECT number FROM parties WHERE state = 'uploading'")
+        }
+        refused = {
+            f"bundle-{row['number']}.age"
+            for row in db.execute("SELECT number FROM parties WHERE state IN ('none', 'refused')")
+        }
+        for number in kept:  # a power cut may have undone what the tables know of
+            (self.exchanges / number).mkdir(mode=0o700, exist_ok=True)
+        for path in self.path.glob(".*.part"):
+            path.unlink(missing_ok=True)
+        for folder in self.exchanges.iterdir():
+            if folder.name not in kept:
+                shutil.rmtree(folder, ignore_errors=True)
+                continue
+            for path in folder.iterdir():
+                unfinished = path.suffix == ".part" and path.name not in awaited
+                if path.name.startswith(".") or unfinished or path.name in refused:
+                    path.unlink(missing_ok=True)
+
+
+def temporary(path: Path) -> Path:
+    """A name beside a file to write to before it takes its place; `tidy` knows it."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")

@@ -1,0 +1,155 @@
+"""Guard: what holds for every answer, whatever is asked and whatever goes wrong.
+
+Of what nobody foresaw, the kind of error and the line are written to standard error; its
+message, which may quote what a client sent, is not.
+"""
+
+import asyncio
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gramlink.errors import GramlinkError
+from gramlink.server.errors import Refusal, busy
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    # with no-referrer, browsers say `Origin: null` of our own forms, which `asking` refuses
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_LONGEST = 1000
+_WORDS = {
+    404: ("there is nothing at this address", "check it"),
+    405: ("this cannot be asked of this address", "see /openapi.json for what can"),
+}
+
+
+class Guard:
+    """Adds the headers to every answer, and answers what no handler did."""
+
+    def __init__(self, app: ASGIApp, patience: float) -> None:
+        self.app, self.patience = app, patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("Cache-Control", "no-store")
+            # whoever reads nothing for so long does not get the rest
+            async with asyncio.timeout(max(self.patience, 1)):
+                await send(message)
+
+        try:
+            await self.app(scope, receive, guarded)
+        except (ClientDisconnect, TimeoutError, ConnectionError):
+            return
+        except Exception as error:  # noqa: BLE001  # the last to see it
+            problem = busy(error)
+            if problem is None:
+                report(error)
+                problem = Refusal(
+                    "something went wrong in the linkage unit", hint="ask its operator", status=500
+                )
+            if not started:
+                await refused(Request(scope), problem)(scope, receive, guarded)
+
+
+def report(error: BaseException) -> None:
+    """Say what kind of error happened where, and nothing of its content."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
+    print(f"gramlink: unexpected {type(error).__name__}{where}", file=sys.stderr)  # noqa: T201
+
+
+def refused(request: Request, error: GramlinkError) -> Response:
+    """An error as an answer: a page where a page was asked for, else JSON."""
+    status = error.status if isinstance(error, Refusal) else 422
+    facts = error.facts if isinstance(error, Refusal) else {}
+    message, hint = _said(str(error)), _said(error.hint)
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    if status == 408:
+        headers["Connection"] = "close"
+    if wants_page(request):
+        from gramlink.server.pages import problem_page
+
+        return HTMLResponse(problem_page(status, message, hint), status, headers)
+    content: dict[str, Any] = {"error": message, "hint": hint, **facts}
+    return Response(json.dumps(content), status, headers, "application/json")
+
+
+def wants_page(request: Request) -> bool:
+    """Whether it is a browser's user who will read the answer."""
+    path = request.url.path
+    api = path.startswith("/api") or path == "/openapi.json"
+    return not api and "text/html" in request.headers.get("accept", "")
+
+
+def _said(text: str) -> str:
+    line = " ".join(text.split()).encode("utf-8", "replace").decode()
+    return line if len(line) <= _LONGEST else line[:_LONGEST] + " ..."
+
+
+def _allowed(routes: Sequence[BaseRoute], request: Request) -> list[str]:
+    """All that can be asked of an address; starlette tells of the first route only."""
+    found: set[str] = set()
+    for route in routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)
+
+
+def install(app: FastAPI, routes: Sequence[BaseRoute], patience: float) -> None:
+    """Have errors answered in our words."""
+
+    async def gramlink_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, GramlinkError)  # noqa: S101  # registered for it
+        return refused(request, error)
+
+    async def http_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101  # registered for it
+        message, hint = _WORDS.get(error.status_code, (str(error.detail), ""))
+        problem = Refusal(message, hint=hint, status=error.status_code)
+        answer = refused(request, problem)
+        answer.headers.update(error.headers or {})
+        if error.status_code == 405 and (allowed := _allowed(routes, request)):
+            answer.headers["Allow"] = ", ".join(allowed)
+        return answer
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for it
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        problem = Refusal(f"{place}: {first['msg']}", hint="see /openapi.json", status=422)
+        return refused(request, problem)
+
+    app.add_exception_handler(GramlinkError, gramlink_error)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_middleware(Guard, patience=patience)

@@ -1,0 +1,47 @@
+"""What states are called, and what each party sees."""
+
+STAGES = {
+    "joining": "Joining",
+    "bases": "Bases",
+    "bundles": "Bundles",
+    "linking": "Linking",
+    "done": "Done",
+    "failed": "Failed",
+}
+
+MEANING = {
+    "joining": "each party gives its key",
+    "bases": "each sends its sealed base to the others",
+    "bundles": "each sends its sealed bundle to the unit",
+    "linking": "the unit links the bundles",
+    "done": "results can be fetched",
+    "failed": "it could not be linked",
+}
+
+AT_A_GLANCE = {
+    "none": "no bundle yet",
+    "uploading": "bundle is arriving",
+    "checking": "bundle is being checked",
+    "accepted": "bundle accepted",
+    "refused": "bundle refused",
+}
+
+GOES_BACK = {
+    "links": "links",
+    "weights": "links with weights",
+    "counts": "counts only",
+}
+
+GETS = {
+    "links": "which of its own records are linked, or perhaps linked, to which pseudonyms of the"
+    " others",
+    "weights": "which of its own records are linked, or perhaps linked, to which pseudonyms of the"
+    " others, with match weights and how each field agreed",
+    "counts": "how many of its records are linked, or perhaps linked, and not which",
+}
+
+UNIT_SEES = (
+    "the names of the parties, how many records each has and, for each record, a pseudonym, gram"
+    " counts and rounded thresholds; with effort it could infer values, which is why it must be"
+    " trusted. It sees no id, no record and no gram: bases pass through it sealed"
+)

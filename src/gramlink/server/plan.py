@@ -1,0 +1,98 @@
+"""Plan: an exchange as its operator asks for it, checked before anything is made of it."""
+
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
+from gramlink.files import DAMAGE, exchange_name, owner_name
+from gramlink.schema import Schema, schema_from
+from gramlink.server.access import LONGEST
+
+LARGEST_SCHEMA = 2**18
+MOST_PARTIES = 20
+RETURNS = ("links", "weights", "counts")
+_SEEN_GRAMS = ("public", "random", "exact")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An exchange that can be made.
+
+    >>> Plan("heart-2026", "[fields.surname]", ("hospital", "registry")).returns
+    {'hospital': 'links', 'registry': 'links'}
+    """
+
+    name: str
+    schema: str
+    parties: tuple[str, ...]
+    returns: Mapping[str, str] = field(default_factory=dict)
+    days: int = 90  # how long the tokens hold
+
+    def __post_init__(self) -> None:
+        exchange_name(self.name)
+        if not 2 <= len(self.parties) <= MOST_PARTIES:
+            raise InvalidParameter(
+                f"an exchange has 2 to {MOST_PARTIES} parties, not {len(self.parties)}"
+            )
+        if len({_looks(party_name(name)) for name in self.parties}) < len(self.parties):
+            raise InvalidParameter(
+                "two parties have the same name", hint="tell them apart by more than capitals"
+            )
+        for party, kind in self.returns.items():
+            if party not in self.parties:
+                raise InvalidParameter(f"results go to parties; {party[:100]!r} is none of them")
+            if kind not in RETURNS:
+                raise InvalidParameter(
+                    f"{kind[:100]!r} cannot be returned", hint=", ".join(RETURNS)
+                )
+        check_days(self.days)
+        check_schema(self.schema)
+        every = {party: self.returns.get(party, RETURNS[0]) for party in self.parties}
+        object.__setattr__(self, "returns", every)
+
+
+def check_days(days: int) -> None:
+    """Refuse a token that never holds, or for ever."""
+    if not 1 <= days <= LONGEST:
+        raise InvalidParameter(f"a token holds for 1 to {LONGEST} days, not {days}")
+
+
+def party_name(name: str) -> str:
+    """A name that an owner can have, that can be part of an address and is nobody else's."""
+    if name in (".", "..") or name.casefold() in ("operator", "unit"):  # whom the log tells of
+        raise InvalidParameter(f"{name!r} cannot be the name of a party")
+    return owner_name(name)
+
+
+def check_schema(text: str) -> Schema:
+    """The schema in the text of a linkage.toml; the unit must not see a gram in it."""
+    if len(text) > LARGEST_SCHEMA:
+        raise InvalidSchema(f"linkage.toml has more than {LARGEST_SCHEMA:,} characters")
+    try:
+        text.encode()  # half a surrogate pair is in no file
+        schema = schema_from(tomllib.loads(text, parse_float=Decimal), "linkage.toml")
+    except InvalidSchema:
+        raise
+    except (*DAMAGE, RecursionError) as error:
+        why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
+        raise InvalidSchema(f"linkage.toml is not TOML of a schema: {why}".rstrip(": ")) from error
+    for one in schema.fields:
+        if one.kind == "text" and one.miner in _SEEN_GRAMS:
+            raise InvalidSchema(
+                f'linkage.toml: fields.{one.name} has miner = "{one.miner}", '
+                "whose grams the linkage unit could know",
+                hint='leave out `miner`, or write miner = "levelgram"',
+            )
+    if not any(one.mined for one in schema.fields):
+        raise InvalidSchema(
+            "linkage.toml: no field is mined, so the linkage unit would know all grams",
+            hint="add a field of kind text",
+        )
+    return schema
+
+
+def _looks(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

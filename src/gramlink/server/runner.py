@@ -1,0 +1,168 @@
+"""Runner: the thread that has jobs done, each in a process of its own, and erases what is due.
+
+A worker's standard input is a pipe from here: when this process ends, however it ends, the
+worker reads the end of it and ends too.
+"""
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from gramlink.server import exchanges, jobs
+from gramlink.server.guard import report
+from gramlink.server.jobs import Job
+from gramlink.server.unit import Unit
+
+TICK = 0.5  # seconds between looks at the tables, which other processes change too
+
+
+@dataclass(slots=True)
+class _Worker:
+    job: Job
+    process: "subprocess.Popen[bytes]"
+    deadline: float
+    verdict: str = ""  # why it was ended, if it was by us
+
+
+class Runner:
+    """Does the jobs of a unit while it is running."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._workers: list[_Worker] = []
+        self._turn = threading.Lock()
+        self._news, self._over = threading.Event(), threading.Event()
+        self._said = ""
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Do jobs until the end of the context; those that run then are done again later."""
+        with self.unit.store.change() as db:
+            jobs.put_all_back(db)
+        self.unit.wake.append(self._news.set)
+        self.unit.forget.append(self.forget)
+        thread = threading.Thread(target=self._run, name="jobs", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.unit.wake.remove(self._news.set)
+            self.unit.forget.remove(self.forget)
+            self._over.set()
+            self._news.set()
+            thread.join()
+
+    def forget(self, exchange: int) -> None:
+        """End the workers of an exchange that is no more."""
+        with self._turn:
+            for worker in [one for one in self._workers if one.job.exchange == exchange]:
+                _end(worker)
+                self._workers.remove(worker)
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            self._news.wait(TICK)
+            self._news.clear()
+            try:
+                with self._turn:
+                    self._look()
+                self._said = ""
+            except Exception as error:  # noqa: BLE001  # a full disk is no reason to stop for good
+                if self._said != type(error).__name__:
+                    report(error)
+                self._said = type(error).__name__
+        with self._turn:
+            for worker in self._workers:
+                _end(worker)
+                with suppress(sqlite3.Error), self.unit.store.change() as db:
+                    jobs.put_back(db, worker.job)
+
+    def _look(self) -> None:
+        for worker in list(self._workers):
+            self._supervise(worker)
+        self._erase()
+        while len(self._workers) < self.unit.settings.workers and not self._over.is_set():
+            with self.unit.store.read() as db:
+                waiting = jobs.is_waiting(db)
+            if not waiting:
+                break
+            with self.unit.store.change() as db:
+                job = jobs.take(db)
+            if job is None:
+                break
+            try:
+                self._workers.append(_started(self.unit, job))
+            except OSError:  # for want of memory or of files, which passes
+                with self.unit.store.change() as db:
+                    jobs.put_back(db, job)
+                raise
+
+    def _supervise(self, worker: _Worker) -> None:
+        with self.unit.store.read() as db:
+            wanted = jobs.find(db, worker.job.number)
+        if worker.process.poll() is None:
+            if time.monotonic() > worker.deadline:
+                worker.verdict = f"it took more than {self.unit.settings.hours:g} hours"
+            if wanted is None or worker.verdict:
+                _end(worker)
+            else:
+                return
+        if wanted is not None:  # a worker that did its job has said so in the tables
+            self._bury(worker)
+        _end(worker)
+        self._workers.remove(worker)
+
+    def _bury(self, worker: _Worker) -> None:
+        job, reason = worker.job, worker.verdict or _cause(worker.process.returncode)
+        with self.unit.store.change() as db:
+            if jobs.find(db, job.number) is None:
+                return
+            if not worker.verdict and not jobs.died(db, job, reason):
+                return
+            if job.kind == "check":
+                exchanges.refuse(db, job, reason, failed=True)
+            else:
+                exchanges.fail(db, job, reason)
+            self.unit.folder.drop_refused(job)
+
+    def _erase(self) -> None:
+        with self.unit.store.read() as db:
+            if not exchanges.is_erasing_due(db):
+                return
+        with self.unit.store.change() as db:
+            exchanges.plan_erasing(db, self.unit.settings.keep_days)
+            due = exchanges.erase_due(db)
+        for exchange in due:
+            self.unit.folder.erase(exchange)
+
+
+def _started(unit: Unit, job: Job) -> _Worker:
+    command = [
+        *(sys.executable, "-m", "gramlink.server.worker"),
+        *(str(unit.folder.path.resolve()), str(job.number), str(unit.settings.memory)),
+    ]
+    # what a library prints may quote records
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(  # noqa: S603
+        command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+    )
+    return _Worker(job, process, time.monotonic() + unit.settings.hours * 3600)
+
+
+def _end(worker: _Worker) -> None:
+    worker.process.kill()
+    worker.process.wait()
+    if worker.process.stdin:
+        worker.process.stdin.close()
+
+
+def _cause(code: int) -> str:
+    if code >= 0:
+        return f"the worker ended by itself with code {code}"
+    why = ", most likely for want of memory" if code in (-9, -6) else ""
+    return f"the worker was stopped by signal {-code}{why}"

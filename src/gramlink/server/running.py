@@ -1,0 +1,133 @@
+"""Running: the server process, on one address, for one data folder."""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
+from gramlink.server.app import application
+from gramlink.server.unit import Unit
+
+MOST_CONNECTIONS = 256
+LARGEST_HEAD = 16 * 2**10
+GRACE = 10  # seconds for what is under way when the server is stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen, and with which certificate, if any."""
+
+    host: str = "127.0.0.1"
+    port: int = 8440
+    certificate: Path | None = None
+    private_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise InvalidParameter(f"there is no port {self.port}")
+        if (self.certificate is None) != (self.private_key is None):
+            raise InvalidParameter("a certificate and its private key are given together")
+        for path in (self.certificate, self.private_key):
+            if path is not None and not path.is_file():
+                raise InvalidFile(f"{path} is not a file", hint="name a PEM file")
+
+    def url(self, listener: socket.socket) -> str:
+        """The address as a browser takes it, with the port that was found."""
+        scheme = "https" if self.certificate else "http"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{scheme}://{host}:{listener.getsockname()[1]}"
+
+
+def loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@contextmanager
+def listening(address: Address) -> Iterator[socket.socket]:
+    """A socket that clients can connect to from now on."""
+    try:
+        family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((address.host, address.port), family=family, backlog=1024)
+    except (OSError, UnicodeError) as error:
+        raise GramlinkError(
+            f"{address.host}, port {address.port}, cannot be listened on: {error}",
+            hint="name another with --host and --port",
+        ) from error
+    with listener:
+        yield listener
+
+
+class Protocol(H11Protocol):
+    """HTTP that does not wait for ever for a request to be made."""
+
+    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._patience = patience
+        self._waited: object = self  # what was under way when it was last looked at
+        self._unsent = 0  # how much the client had not taken then
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start to look at the connection now and then."""
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(self._patience, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Look no more."""
+        if self._timer:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        idle = self.cycle is None or self.cycle.response_complete
+        unsent = self.transport.get_write_buffer_size()
+        if unsent and unsent == self._unsent:
+            self.transport.abort()  # the client took nothing in all this time
+            return
+        if idle and self._waited is self.cycle:
+            self.transport.close()  # no request in all this time
+        self._waited, self._unsent = self.cycle if idle else self, unsent
+        self._timer = self.loop.call_later(self._patience, self._look)
+
+
+def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
+    """Serve until the process is told to end."""
+    config = uvicorn.Config(
+        application(unit),
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.private_key,
+        http=partial(Protocol, patience=unit.settings.patience),  # type: ignore[arg-type]
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_level="error",
+        access_log=False,  # the unit's own log says who did what
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=GRACE,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+    )
+    try:
+        config.load()
+    except OSError as error:  # of which the ssl module's errors are
+        raise InvalidFile(
+            f"{address.certificate} and {address.private_key} cannot be used: {error}",
+            hint="name PEM files that belong together",
+        ) from error
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])

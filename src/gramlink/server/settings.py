@@ -1,0 +1,47 @@
+"""Settings: what the operator decides when starting the server."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from gramlink.errors import InvalidParameter
+
+GIB = 2**30
+
+
+def three_quarters_of_memory() -> int:
+    """What workers may use unless told otherwise; 0, which is no limit, where it is unknown."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The data folder and the limits, all of them sensible from birth."""
+
+    data: Path
+    largest_bundle: int = 4 * GIB
+    largest_base: int = 64 * 2**20
+    workers: int = 1
+    memory: int = 0  # bytes for each worker; 0 is no limit
+    hours: float = 24  # for each job
+    keep_days: int = 30  # files are erased so long after the end of an exchange
+    patience: float = 30  # seconds to wait for the next piece of a body
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("the largest bundle", self.largest_bundle, 1),
+            ("the largest base", self.largest_base, 1),
+            ("the number of workers", self.workers, 1),
+            ("the memory", self.memory, 0),
+        ):
+            if value < least:
+                raise InvalidParameter(f"{name} cannot be {value}", hint=f"at least {least}")
+        if not 0 < self.hours <= 24 * 365:
+            raise InvalidParameter(f"a job cannot have {self.hours} hours")
+        if not 0 <= self.keep_days <= 3650:
+            raise InvalidParameter(f"files cannot be kept for {self.keep_days} days")
+        if not 0 < self.patience <= 3600:
+            raise InvalidParameter(f"a body cannot be waited for {self.patience} seconds")

@@ -1,0 +1,115 @@
+"""The web pages: signing in and out, and what the interface says, as HTML."""
+
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import parse_qs, quote
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from gramlink.server import api, bodies, log, pages, views
+from gramlink.server.access import recognised
+from gramlink.server.asking import (
+    COOKIE,
+    ExchangeName,
+    Member,
+    OfUnit,
+    Operator,
+    require_own_page,
+    viewer_of,
+)
+from gramlink.server.clock import seconds_until
+from gramlink.server.errors import Refusal, unknown
+
+LARGEST_FORM = 4096
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_STATIC = {
+    path.name: (path.read_bytes(), _TYPES[path.suffix])
+    for path in (Path(__file__).parent / "static").iterdir()
+    if path.suffix in _TYPES
+}
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/")
+def home(request: Request, unit: OfUnit) -> Response:
+    """The operator's exchanges, a party's own exchange, or the way in."""
+    try:
+        viewer = viewer_of(request)
+    except Refusal as error:
+        return HTMLResponse(pages.sign_in(str(error) if request.cookies.get(COOKIE) else ""))
+    if viewer.party:
+        return RedirectResponse(f"/exchanges/{quote(viewer.party.exchange_name)}", 303)
+    with unit.store.read() as db:
+        listed = views.of_all(db, unit.folder)
+    return HTMLResponse(pages.operator_home(listed, api.info_of(unit)))
+
+
+async def _token_in(request: Request) -> str:
+    """The token of the form; a page elsewhere may not sign anybody in."""
+    if {"sec-fetch-site", "origin"} & set(request.headers.keys()):
+        require_own_page(request)
+    body = await bodies.whole(request, LARGEST_FORM)
+    try:
+        fields = parse_qs(body.decode("ascii", "replace"), max_num_fields=10)
+    except ValueError:
+        fields = {}
+    return fields.get("token", [""])[0].strip()
+
+
+@router.post("/sign-in")
+def sign_in(request: Request, unit: OfUnit, token: Annotated[str, Depends(_token_in)]) -> Response:
+    """Keep a token in the browser, where scripts cannot read it, for as long as it holds."""
+    try:
+        with unit.store.read() as db:
+            viewer = recognised(db, token)
+    except Refusal as error:
+        return HTMLResponse(pages.sign_in(str(error)), 401)
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        COOKIE,
+        token,
+        max_age=seconds_until(viewer.expires),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+@router.post("/sign-out")
+def sign_out(request: Request) -> Response:
+    """Forget the token."""
+    require_own_page(request)
+    answer = RedirectResponse("/", 303)
+    answer.delete_cookie(
+        COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+    return answer
+
+
+@router.get("/exchanges/{name}")
+def exchange(name: ExchangeName, viewer: Member, unit: OfUnit) -> Response:
+    """One exchange, as the viewer may see it."""
+    with unit.store.read() as db:
+        view = views.of_exchange(db, unit.folder, name, viewer)
+    return HTMLResponse(pages.exchange_page(view, views.of_viewer(viewer)))
+
+
+@router.get("/log")
+def whole_log(viewer: Operator, unit: OfUnit) -> Response:
+    """Who did what when."""
+    with unit.store.read() as db:
+        found = log.document(log.read(db))
+    page = pages.log_page(found["entries"], found["intact"], views.of_viewer(viewer))
+    return HTMLResponse(page)
+
+
+@router.get("/static/{file}")
+def static(file: str) -> Response:
+    """One of the files that the pages use, of which there are few."""
+    if file not in _STATIC:
+        raise unknown("there is no such file")
+    content, kind = _STATIC[file]
+    return Response(content, headers={"Cache-Control": "no-cache"}, media_type=kind)

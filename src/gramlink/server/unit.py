@@ -1,0 +1,142 @@
+"""Unit: a data folder that is ready for work, as the server and the operator's commands use it."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gramlink.errors import InvalidFile
+from gramlink.files import read_bytes, written_whole
+from gramlink.sealing import (
+    Recipient,
+    new_identity,
+    read_identity,
+    write_identity,
+    write_recipient,
+)
+from gramlink.server import access, log
+from gramlink.server.errors import Refusal
+from gramlink.server.folder import Folder
+from gramlink.server.settings import Settings
+from gramlink.server.store import Store
+
+OWNER = "the linkage unit"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A linkage unit's folder, tables and key, and whom to tell of new jobs and of deleted ones."""
+
+    settings: Settings
+    folder: Folder
+    store: Store
+    recipient: Recipient
+    wake: list[Callable[[], None]] = field(default_factory=list)
+    forget: list[Callable[[int], None]] = field(default_factory=list)
+    _busy: set[Any] = field(default_factory=set)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def only_one(self, *what: Any) -> Iterator[None]:
+        """Keep out others that would do the same at the same time."""
+        with self._turn:
+            if what in self._busy:
+                raise Refusal(
+                    "the same is being sent already, over another connection",
+                    hint="wait for it to end, then ask again",
+                )
+            self._busy.add(what)
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._busy.discard(what)
+
+    def told(self) -> None:
+        """There may be a new job."""
+        for tell in self.wake:
+            tell()
+
+    def deleted(self, exchange: int) -> None:
+        """An exchange is no more: end its worker, and erase its files."""
+        for tell in self.forget:
+            tell(exchange)
+        self.folder.erase(exchange)
+
+
+@contextmanager
+def opened(data: Path) -> Iterator[Unit]:
+    """The unit in a folder that `prepared` has made, for a command of the operator's."""
+    folder = Folder(data)
+    if not folder.database.is_file():
+        raise InvalidFile(
+            f"there is no linkage unit in {data}",
+            hint=f"`gramlink serve --data {data}` makes one",
+        )
+    store = Store(folder.database)
+    try:
+        yield Unit(Settings(data), folder, store, read_identity(folder.identity).recipient)
+    finally:
+        store.close()
+
+
+def prepared(settings: Settings) -> Unit:
+    """The unit in a folder, which is made if need be; for the one process that serves it.
+
+    Whatever a killed server left half done is removed.
+    """
+    folder = Folder(made_folder(settings.data))
+    if not folder.identity.exists():
+        if folder.database.exists():
+            raise InvalidFile(
+                f"{folder.identity} is missing, and bundles are sealed to it",
+                hint="restore the data folder from its back-up",
+            )
+        write_identity(folder.identity, new_identity(), OWNER)
+    recipient = read_identity(folder.identity).recipient
+    write_recipient(folder.recipient, recipient, OWNER)
+    unit = Unit(settings, folder, Store(folder.database), recipient)
+    _give_operator_token(unit)
+    with unit.store.change() as db:
+        folder.tidy(db)
+    return unit
+
+
+def made_folder(path: Path) -> Path:
+    """A folder for a unit, which nobody else can look into if it is new."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        Folder(path).exchanges.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise InvalidFile(
+            f"{path} cannot be used: {error.strerror or error}",
+            hint="name a folder that is yours to write, or a new one, with --data",
+        ) from error
+    return path
+
+
+def _give_operator_token(unit: Unit) -> None:
+    """Write a new token for the operator, unless the one in the file holds."""
+    path = unit.folder.operator_token
+    with unit.store.change() as db:
+        if path.exists():
+            try:
+                access.recognised(db, read_bytes(path).decode("ascii", "replace").strip())
+            except Refusal:
+                pass
+            else:
+                return
+        token, expires = access.give(db, None, access.LONGEST)
+        write_secret(path, token.text)
+        log.write(db, "operator", "made a token", None, f"for the operator, until {expires}")
+
+
+def write_secret(path: Path, text: str) -> None:
+    """A line that only its owner can read; the mode does not depend on who made the file first."""
+    with written_whole(path, mode=0o600) as file:
+        if hasattr(os, "fchmod"):
+            os.fchmod(file.fileno(), 0o600)
+        file.write(f"{text}\n".encode())

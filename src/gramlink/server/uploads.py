@@ -1,0 +1,199 @@
+"""Uploads: bundles that come in pieces, over as many connections as it takes.
+
+As much of a bundle as is on disk is in a part file, whose size is the offset to go on from.
+When all of it is there, the part is checked and renamed, and only then do the tables say so.
+A server killed anywhere in between finds the part, or the renamed file, and goes on from it.
+"""
+
+import hashlib
+import os
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+from starlette.requests import Request
+
+from gramlink.files import sync_folder
+from gramlink.server import exchanges, views
+from gramlink.server.access import Party
+from gramlink.server.bodies import PIECE, ClientDisconnect, in_thread, pieces
+from gramlink.server.errors import Refusal, no_room, storing, unknown
+from gramlink.server.unit import Unit
+
+SPARE = 64 * 2**20  # bytes that an upload leaves free, for the tables
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A party's upload: what it announced, and how much of it is there."""
+
+    size: int
+    sha256: str
+    offset: int
+    whole: bool = False  # whether it was taken in already
+
+    def is_of(self, size: int, sha256: str) -> bool:
+        """Whether it is of this file."""
+        return (self.size, self.sha256) == (size, sha256)
+
+
+def begin(unit: Unit, who: Party, size: int, sha256: str) -> int:
+    """Announce an upload, or ask where to go on with it."""
+    if size > unit.settings.largest_bundle:
+        raise Refusal(
+            f"a bundle of {size:,} bytes is larger than the {unit.settings.largest_bundle:,} "
+            "that this linkage unit takes",
+            hint="ask its operator about --largest-bundle",
+            status=413,
+        )
+    found = _found(unit, who)
+    if found and found.is_of(size, sha256) and (found.whole or found.offset < size):
+        return found.offset
+    with unit.only_one("upload", who.number):
+        found = _found(unit, who)  # again, as nothing can end it from here on
+        if found and found.is_of(size, sha256):
+            # all is there, and not taken in, if the server was killed before it could
+            return found.offset if found.whole else _taken_in(unit, who, found)
+        if found and found.whole:
+            raise Refusal(
+                "another bundle of this party was uploaded already",
+                hint="only a bundle that was refused can be replaced",
+            )
+        if unit.folder.free() < size + SPARE:
+            raise no_room()
+        _remove(unit, who)
+        with storing(), unit.store.change() as db:
+            db.execute(
+                "UPDATE parties SET state = 'uploading', reason = NULL, size = ?, sha256 = ?"
+                " WHERE number = ?",
+                (size, sha256, who.number),
+            )
+    return 0
+
+
+async def take(unit: Unit, who: Party, offset: int, request: Request) -> int:
+    """Add a body to a party's upload, and say how much of it is there then.
+
+    What came before a connection broke is kept, as is what came before a client went silent.
+    """
+    with unit.only_one("upload", who.number):
+        upload = await in_thread(_expected, unit, who, offset)
+        if upload.whole:
+            return upload.offset
+        file = await in_thread(_open, unit, who)
+        trouble: Exception | None = None
+        try:
+            buffer = bytearray()
+            limit, patience = upload.size - offset, unit.settings.patience
+            try:
+                async for piece in pieces(request, limit, patience):
+                    buffer += piece
+                    if len(buffer) >= PIECE:
+                        await in_thread(_add, unit, who, file, bytes(buffer))
+                        buffer.clear()
+            except (ClientDisconnect, Refusal) as error:
+                trouble = error
+            offset = await in_thread(_add, unit, who, file, bytes(buffer), True)
+        finally:
+            file.close()
+        if trouble:
+            raise trouble
+        if offset < upload.size:
+            return offset
+        return await in_thread(_taken_in, unit, who, upload)
+
+
+def _found(unit: Unit, who: Party) -> Upload | None:
+    """The upload as it stands, or None if there is none or it was refused."""
+    with unit.store.read() as db:
+        _check_stage(db, who)
+        row = exchanges.party(db, who)
+        if row["state"] in ("none", "refused"):
+            return None
+        if row["state"] in ("checking", "accepted"):
+            return Upload(row["size"], row["sha256"], row["size"], whole=True)
+        return Upload(row["size"], row["sha256"], views.offset(unit.folder, row))
+
+
+def _check_stage(db: sqlite3.Connection, who: Party) -> None:
+    exchange = exchanges.find(db, who.exchange_name)
+    stage = exchanges.stage(db, exchange)
+    if stage in ("joining", "bases"):
+        raise Refusal(
+            "bundles are not awaited yet", hint="wait until all bases were sent, at stage bundles"
+        )
+    if stage == "failed":
+        raise Refusal("this exchange has failed", hint="ask its operator for a new one")
+
+
+def _expected(unit: Unit, who: Party, offset: int) -> Upload:
+    """The upload that goes on at an offset, and at no other."""
+    found = _found(unit, who)
+    if found is None:
+        raise Refusal("no upload was announced", hint="announce its size and sha256 by POST first")
+    if found.offset != offset:
+        raise Refusal(
+            f"the upload goes on at {found.offset}, not at {offset}",
+            hint="go on from the offset that is given",
+            offset=found.offset,
+        )
+    return found
+
+
+def _open(unit: Unit, who: Party) -> IO[bytes]:
+    if unit.folder.bundle(who.exchange, who.number).exists():
+        return unit.folder.bundle(who.exchange, who.number).open("ab")  # it was renamed already
+    try:
+        with storing():
+            return unit.folder.part(who.exchange, who.number).open("ab", buffering=0)
+    except FileNotFoundError:
+        raise unknown("there is no such exchange") from None  # it was deleted just now
+
+
+def _add(unit: Unit, who: Party, file: IO[bytes], data: bytes, last: bool = False) -> int:
+    """Write, and at last to the disk; a part there is no room for makes room."""
+    try:
+        with storing():
+            view = memoryview(data)
+            while view:
+                view = view[file.write(view) :]
+            if last:
+                os.fsync(file.fileno())
+            return file.tell()
+    except Refusal:
+        _remove(unit, who)
+        raise
+
+
+def _taken_in(unit: Unit, who: Party, upload: Upload) -> int:
+    """Check the digest of a whole upload, and have it looked at."""
+    part = unit.folder.part(who.exchange, who.number)
+    bundle = unit.folder.bundle(who.exchange, who.number)
+    try:
+        with (part if part.exists() else bundle).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != upload.sha256:
+            _remove(unit, who)
+            raise Refusal(
+                "the upload has not the sha256 that was announced",
+                hint="send the file again from the start",
+                status=422,
+                offset=0,
+            )
+        with storing():
+            if part.exists():
+                part.replace(bundle)
+                sync_folder(bundle.parent)
+            with unit.store.change() as db:
+                exchanges.uploaded(db, who)
+    except FileNotFoundError:
+        raise unknown("there is no such exchange") from None  # it was deleted just now
+    unit.told()
+    return upload.size
+
+
+def _remove(unit: Unit, who: Party) -> None:
+    for path in (unit.folder.part, unit.folder.bundle):
+        with suppress(FileNotFoundError):
+            path(who.exchange, who.number).unlink()

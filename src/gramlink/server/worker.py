@@ -1,0 +1,189 @@
+"""Worker: does one job in a process of its own, as `python -m gramlink.server.worker DIR JOB`.
+
+Bundles are strangers' files: they may be made to take down who reads them, or to eat memory.
+A worker holds the unit's identity for as long as its job takes, has a limit on its memory,
+and ends as soon as its standard input does. What it finds out is in the tables when it ends.
+"""
+
+import hashlib
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from gramlink.bundle import Bundle
+from gramlink.errors import GramlinkError, Mismatch
+from gramlink.files import digest, read_bytes, written_whole
+from gramlink.roles import admit, answer
+from gramlink.sealing import Recipient, read_identity, seal, unseal
+from gramlink.server import exchanges, jobs
+from gramlink.server.clock import now
+from gramlink.server.folder import Folder
+from gramlink.server.jobs import Job
+from gramlink.server.plan import check_schema
+from gramlink.server.store import Store
+
+SECONDS = 1.0  # between notes of progress
+_LONGEST = 1000
+
+
+def main(data: Path, number: int, memory: int) -> None:
+    """Do a job, and note in the tables what came of it."""
+    limit_memory(memory)
+    folder = Folder(data)
+    store = Store(folder.database)
+    with store.read() as db:
+        job = jobs.find(db, number)
+    if job is None:
+        return
+    do, give_up = (check, exchanges.refuse) if job.kind == "check" else (link, exchanges.fail)
+    try:
+        do(folder, store, job)
+    except GramlinkError as error:
+        reason = _line(_said(error))
+    except (MemoryError, ImportError):  # which a library raises that has no room to be loaded
+        reason = "there is not enough memory for it"
+    except Exception as error:  # noqa: BLE001  # its message may quote records
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(frame.filename).name}, line {frame.lineno}"
+        reason = f"an unexpected {type(error).__name__} in {where}"
+    else:
+        return
+    with store.change() as db:
+        if jobs.find(db, number):  # else the exchange was deleted, and what it wanted is gone
+            give_up(db, job, reason)
+            folder.drop_refused(job)  # before the party can know, and upload another
+
+
+def _said(error: GramlinkError) -> str:
+    """Why, in words that do not name the unit's folders."""
+    if isinstance(error.__cause__, OSError):
+        return f"the linkage unit has trouble with its disk: {error.__cause__.strerror}"
+    return str(error)
+
+
+def check(folder: Folder, store: Store, job: Job) -> None:
+    """Accept a party's bundle, or say why not."""
+    with store.change() as db:
+        jobs.step(db, job, "checking", 0, 0)
+        exchange = exchanges.find(db, job.exchange_name)
+        rows = exchanges.parties(db, job.exchange)
+    (party,) = (row for row in rows if row["number"] == job.party)
+    bundle = _bundle(folder, job.exchange, party["number"], party["name"])
+    admit(
+        bundle,
+        exchange=job.exchange_name,
+        owner=party["name"],
+        owners=[row["name"] for row in rows],
+        settings=check_schema(exchange["schema"]).agreed,
+        reply=party["recipient"],
+    )
+    facts = facts_of(bundle)
+    for row in rows:
+        others = exchanges.facts_of(row)
+        if not others or row["number"] == job.party:
+            continue
+        for what in ("projection", "gram lengths"):
+            if others[what] != facts[what]:
+                raise Mismatch(f"{party['name']} and {row['name']} differ in the {what}")
+    with store.change() as db:
+        if jobs.find(db, job.number):
+            exchanges.accept(db, job, facts)
+
+
+def facts_of(bundle: Bundle) -> dict[str, Any]:
+    """What is kept of an accepted bundle for people to see."""
+    epsilon: Fraction | None = bundle.epsilon
+    return {
+        "rows": len(bundle.ids),
+        "epsilon": None if epsilon is None else str(epsilon),
+        "created": bundle.created,
+        "projection": bundle.projection,
+        "gram lengths": digest(bundle.manifest["gram lengths"]),
+    }
+
+
+def link(folder: Folder, store: Store, job: Job) -> None:
+    """Link all bundles, and leave each party's results sealed to it."""
+    noting = _noting(store, job)
+    with store.read() as db:
+        rows = exchanges.parties(db, job.exchange)
+    bundles = []
+    for place, row in enumerate(rows):
+        noting("reading", place, len(rows))
+        bundles.append(_bundle(folder, job.exchange, row["number"], row["name"]))
+    answers = answer(
+        bundles,
+        {row["name"]: row["returns"] for row in rows},
+        created=now(),
+        progress=lambda done, total: noting("matching", done, total),
+    )
+    noting("sealing", 0, len(rows))
+    results = {}
+    for row in rows:
+        data = answers.results[row["name"]].to_bytes()
+        sealed = seal(data, [Recipient(row["recipient"])])
+        with written_whole(folder.results(job.exchange, row["number"]), mode=0o600) as file:
+            file.write(sealed)
+        results[row["number"]] = (len(sealed), hashlib.sha256(sealed).hexdigest())
+    with store.change() as db:
+        if jobs.find(db, job.number):
+            exchanges.finish(db, job, answers.summary, results)
+
+
+def _bundle(folder: Folder, exchange: int, party: int, name: str) -> Bundle:
+    identity = read_identity(folder.identity)
+    sealed = read_bytes(folder.bundle(exchange, party))
+    called = f"the bundle of {name}"
+    return Bundle.from_bytes(unseal(sealed, identity, called), called)
+
+
+def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
+    """Note progress now and then: it is for people to see."""
+    last: tuple[str, float] = ("", 0.0)
+
+    def note(step: str, done: int, total: int) -> None:
+        nonlocal last
+        if step != last[0] or time.monotonic() - last[1] >= SECONDS:
+            last = (step, time.monotonic())
+            with store.change() as db:
+                jobs.step(db, job, step, done, total)
+
+    return note
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    shown = "".join(one if one.isprintable() else "?" for one in line)
+    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + " ..."
+
+
+def limit_memory(size: int) -> None:
+    """Have the system refuse more memory than this, where it can."""
+    if size and sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        size = size if most == resource.RLIM_INFINITY else min(size, most)
+        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
+
+
+def end_with_input() -> None:
+    """End at once when standard input does: whoever started this process is gone."""
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+if __name__ == "__main__":
+    end_with_input()
+    main(Path(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["0"])[0]))

@@ -1,0 +1,102 @@
+"""A server process and two owner processes on loopback, killed wherever it hurts."""
+
+import json
+import os
+
+import pytest
+from processes import assert_as_in_one_process, until
+
+from gramlink.ledger import Ledger
+
+
+def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
+    for party in two:
+        party.start(server.url)
+    for party in two:
+        party.finish()
+    assert_as_in_one_process(*two)
+    log = json.loads(server.run("exchanges", "log", "--data", "unit", "--json"))
+    assert log["intact"]
+    told = server.said() + json.dumps(log)
+    for party in two:
+        for row in party.links().head(20).iter_rows():
+            assert not [one for one in row if one in told]
+
+
+def test_a_server_killed_in_every_stage_goes_on(server, two):
+    """Killed while one has joined, one base is there, a bundle comes, is checked, is linked."""
+    one, other = two
+
+    def restart():
+        server.kill()
+        server.start()
+
+    one.start(server.url)
+    until(lambda: server.ask("SELECT 1 FROM parties WHERE recipient IS NOT NULL"), "joining")
+    restart()
+    other.start(server.url)
+    until(lambda: server.ask("SELECT 1 FROM bases"), "a base")
+    restart()
+    until(lambda: {"uploading", "checking"} & set(server.states()), "an upload")
+    restart()
+    until(lambda: server.running("check"), "a check")
+    restart()
+    until(lambda: server.running("link"), "linking")
+    restart()
+    for party in two:
+        party.finish()
+    assert_as_in_one_process(*two)
+    assert json.loads(server.run("exchanges", "log", "--data", "unit", "--json"))["intact"]
+
+
+def test_an_owner_killed_in_every_stage_goes_on_and_spends_once(server, two):
+    """Killed as soon as each file of its folder is there, and wherever it is then."""
+    one, other = two
+    other.start(server.url)
+    steps = ["identity", "consent.json", "mining.json", "mined.json", "mined-2.json",
+             "projection.json", "bundle.age", "results.age"]  # fmt: skip
+    for step in steps:
+        one.start(server.url)
+        until(lambda step=step: (one.work / step).exists(), step, one.process)
+        one.kill()
+    one.start(server.url)
+    one.finish()
+    other.finish()
+    assert_as_in_one_process(*two)
+
+
+def test_an_owner_killed_after_it_paid_and_before_it_has_anything_pays_once(server, two):
+    one, other = two
+    ledger = one.folder / "hospital.ledger"
+    one.start(server.url)
+    other.start(server.url)
+    until(lambda: b'"charge"' in ledger.read_bytes(), "a charge", one.process)
+    one.kill()
+    assert len(Ledger.open(ledger).state.releases) == 1
+    one.start(server.url)
+    for party in two:
+        party.finish()
+    assert_as_in_one_process(*two)
+
+
+def test_a_worker_that_is_killed_is_started_again(server, two):
+    for party in two:
+        party.start(server.url)
+    until(lambda: server.running("link"), "linking")
+    worker = until(lambda: _children(server.process.pid), "a worker")
+    os.kill(worker[0], 9)
+    for party in two:
+        party.finish()
+    assert_as_in_one_process(*two)
+
+
+def _children(pid):
+    """The processes that a process has started, where the system tells."""
+    listed = f"/proc/{pid}/task/{pid}/children"
+    if not os.path.exists(listed):  # noqa: PTH110
+        pytest.skip("this system does not list the processes of a process")
+    found = set()
+    for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+        with open(f"/proc/{pid}/task/{task}/children") as file:  # noqa: PTH123
+            found |= {int(child) for child in file.read().split()}
+    return sorted(found)

@@ -1,0 +1,221 @@
+"""A linkage unit in this process, with the other owners: all that an owner's client talks to."""
+
+import hashlib
+import json
+import re
+import tomllib
+from decimal import Decimal
+from functools import cache
+from urllib.parse import unquote
+
+import httpx
+import polars as pl
+
+from gramlink.bundle import Bundle
+from gramlink.datasets import corrupt, sample, surnames
+from gramlink.errors import Mismatch
+from gramlink.fields import ALPHABET
+from gramlink.mined import Mined
+from gramlink.projection import agree
+from gramlink.records import read_records
+from gramlink.roles import Owner, admit, answer, for_the_unit
+from gramlink.schema import schema_from
+from gramlink.sealing import Recipient, new_identity, seal, unseal
+from gramlink.strings import Strings
+
+TOKEN = "gl_00000000_" + "x" * 43
+EXCHANGE = "stroke-2026"
+COUNT = 80
+# so much epsilon that the noise, which cannot be seeded, leaves the links alone
+SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 40\n"
+
+
+@cache
+def records_of(name):
+    """An owner's records: the same names for all, mistyped but at the hospital."""
+    names = list(sample(surnames(), COUNT, seed=3))
+    if name != "hospital":
+        names = list(corrupt(Strings.of(names, ALPHABET + "*"), 1, seed=len(name)))
+    return pl.DataFrame({"id": [f"{name[0]}{i:03d}" for i in range(COUNT)], "surname": names})
+
+
+@cache
+def owner(name):
+    """An owner that is in this process."""
+    schema = schema_from(tomllib.loads(SCHEMA, parse_float=Decimal), "linkage.toml")
+    return Owner(name, read_records(records_of(name), schema), schema, name.encode() * 4)
+
+
+@cache
+def mined_by(name):
+    """What a peer mined; it is the same in all tests, as mining takes its time."""
+    return owner(name).mine(None)
+
+
+class Peer:
+    """Another owner, who does its part as soon as it can."""
+
+    def __init__(self, name):
+        self.owner, self.identity = owner(name), new_identity()
+
+    def advance(self, unit):
+        name, others = self.owner.name, [one for one in unit.parties if one != self.owner.name]
+        unit.recipients.setdefault(name, self.identity.recipient.key)
+        if len(unit.recipients) < len(unit.parties):
+            return
+        for other in others:
+            sealed = seal(mined_by(name).to_json(), [Recipient(unit.recipients[other])])
+            unit.bases.setdefault((name, other), sealed)
+        if name in unit.bundles or any((other, name) not in unit.bases for other in others):
+            return
+        received = [
+            Mined.from_json(unseal(unit.bases[other, name], self.identity, other), other)
+            for other in others
+        ]
+        unit.bundles[name] = self.owner.embed(
+            agree(mined_by(name), *received), exchange=unit.name, reply=self.identity.recipient
+        )
+
+
+class FakeUnit:
+    """The API, over dictionaries. `trouble` may answer, or raise, in the place of a request."""
+
+    def __init__(self, me="hospital", peers=("registry",), schema=SCHEMA, returns="links"):
+        self.me, self.schema, self.name, self.returns = me, schema, EXCHANGE, returns
+        self.identity = new_identity()
+        self.peers = [Peer(name) for name in peers]
+        self.parties = sorted([me, *peers])
+        self.recipients, self.bases, self.bundles, self.results = {}, {}, {}, {}
+        self.upload, self.part, self.refused, self.failed = None, b"", "", ""
+        self.asked = []
+        self.trouble = lambda _: None
+        self.tamper = lambda _, content: content
+
+    @property
+    def transport(self):
+        return httpx.MockTransport(self.handle)
+
+    def handle(self, request):
+        path = unquote(request.url.raw_path.decode())
+        self.asked.append(f"{request.method} {path}")
+        early = self.trouble(request)
+        if early is not None:
+            return early
+        for peer in self.peers:
+            peer.advance(self)
+        status, content = self.answer(request, path, request.content)
+        for peer in self.peers:
+            peer.advance(self)
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        return reply(status, self.tamper(f"{request.method} {path}", content))
+
+    def answer(self, request, path, body):
+        if path == "/api/unit":
+            return 200, {"gramlink": "0.1.0", "recipient": self.identity.recipient.key}
+        if request.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return 401, {"error": "the token has expired", "hint": "none"}
+        if path == "/api/token":
+            return 200, {"role": "party", "exchange": self.name, "party": self.me}
+        rest = path.removeprefix(f"/api/exchanges/{self.name}")
+        if (request.method, rest) == ("GET", ""):
+            return 200, self.status()
+        if rest == "/schema":
+            return 200, self.schema.encode()
+        if rest == "/recipient":
+            return self.put_recipient(body.decode())
+        if rest.startswith("/bases/"):
+            return self.base(request.method, rest.removeprefix("/bases/"), body)
+        if rest.startswith("/upload"):
+            return self.take(request, body)
+        if rest == "/results":
+            self.link()
+            return 200, self.results[self.me]
+        return 404, {"error": "there is no such thing", "hint": ""}
+
+    def put_recipient(self, key):
+        if self.recipients.get(self.me, key) != key and self.bases:
+            return 409, {"error": "something was sealed to another key", "hint": ""}
+        self.recipients[self.me] = key
+        return 204, b""
+
+    def base(self, method, other, body):
+        if method == "GET":
+            found = self.bases.get((other, self.me))
+            return (200, found) if found else (404, {"error": "not there yet", "hint": "wait"})
+        if self.bases.setdefault((self.me, other), body) != body:
+            return 409, {"error": "another base was sent before", "hint": ""}
+        return 204, b""
+
+    def take(self, request, body):
+        if request.method == "POST":
+            announced = json.loads(body)
+            if announced != self.upload or self.refused:
+                self.upload, self.part, self.refused = announced, b"", ""
+                self.bundles.pop(self.me, None)
+            return 200, {"offset": len(self.part)}
+        offset = int(re.search(r"offset=(\d+)", str(request.url))[1])
+        if offset != len(self.part):
+            return 409, {"error": "wrong offset", "hint": "", "offset": len(self.part)}
+        self.part += body
+        if len(self.part) == self.upload["size"]:
+            assert hashlib.sha256(self.part).hexdigest() == self.upload["sha256"]
+            self.check()
+        return 200, {"offset": len(self.part)}
+
+    def check(self):
+        bundle = Bundle.from_bytes(unseal(self.part, self.identity, "bundle"), "bundle")
+        try:
+            admit(
+                bundle,
+                exchange=self.name,
+                owner=self.me,
+                owners=self.parties,
+                settings=for_the_unit(owner(self.me).schema),
+                reply=self.recipients[self.me],
+            )
+            self.bundles[self.me] = bundle
+        except Mismatch as error:
+            self.refused = str(error)
+
+    def link(self):
+        if not self.results and len(self.bundles) == len(self.parties):
+            bundles = list(self.bundles.values())
+            found = answer(bundles, dict.fromkeys(self.parties, self.returns)).results
+            self.results = {
+                name: seal(one.to_bytes(), [Recipient(self.recipients[name])])
+                for name, one in found.items()
+            }
+
+    def status(self):
+        done = len(self.bundles) == len(self.parties)
+        pairs = len(self.parties) * (len(self.parties) - 1)
+        stage = "joining" if len(self.recipients) < len(self.parties) else "bases"
+        stage = "bundles" if len(self.bases) == pairs else stage
+        stage = "failed" if self.failed else "done" if done else stage
+        return {
+            "name": self.name,
+            "stage": stage,
+            "reason": self.failed or None,
+            "parties": [self.party(name, done) for name in self.parties],
+            "progress": {"step": None, "done": 0, "total": 0},
+        }
+
+    def party(self, name, done):
+        own = name == self.me
+        state = "accepted" if name in self.bundles else "none"
+        return {
+            "name": name,
+            "returns": self.returns,
+            "recipient": self.recipients.get(name),
+            "bases": [to for sender, to in self.bases if sender == name],
+            "bundle": {
+                "state": "refused" if own and self.refused else state,
+                "reason": self.refused or None if own else None,
+            },
+            "results": {"ready": done},
+        }
+
+
+def reply(status, content=b"", **headers):
+    """A response whose body is streamed, as a real one is."""
+    return httpx.Response(status, stream=httpx.ByteStream(content), headers=headers)

@@ -1,0 +1,66 @@
+"""One linkage unit for all attacks that it must outlive, and new ones for those that need it."""
+
+import pytest
+from attacking import Server
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("attacked"), "--workers", 2)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start servers with other limits, which are stopped in the end."""
+    started = []
+
+    def starter(*options, folder=tmp_path, **more):
+        started.append(Server(folder, *options, **more))
+        return started[-1]
+
+    yield starter
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def pair(server):
+    """A hospital and a registry of whom bundles are awaited, for all tests of a module."""
+    return server.at_bundles()
+
+
+@pytest.fixture
+def two(server):
+    """The same, for one test alone."""
+    return server.at_bundles()
+
+
+@pytest.fixture
+def sound(server):
+    """What must hold after each attack."""
+    yield server
+    server.assert_sound()
+
+
+@pytest.fixture(scope="module")
+def handed_in(request, server):
+    """Who has handed in the forged bundle of each test, before the first is looked at."""
+    parties = {}
+    for item in request.session.items:
+        forge = getattr(item.function, "forge", None)
+        if forge and item.module is request.module:
+            hospital = server.at_bundles()[0]
+            hospital.upload(hospital.sealed(forge(hospital.bundle())))
+            parties[item.name] = hospital
+    return parties
+
+
+@pytest.fixture
+def reason(request, handed_in, sound):
+    """Why the forged bundle of a test was refused."""
+    del sound
+    state, reason = handed_in[request.node.name].verdict()
+    assert state == "refused"
+    return reason

@@ -1,0 +1,274 @@
+import json
+from urllib.parse import quote
+
+import pytest
+from parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of
+
+from gramlink.sealing import new_identity, seal, unseal
+
+PLAN = {"name": "one", "schema": SCHEMA, "parties": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "-x"}, "name"),
+        ({"name": "X"}, "name"),
+        ({"name": "x" * 65}, "name"),
+        ({"name": "a/b"}, "name"),
+        ({"name": "../x"}, "name"),
+        ({"name": "x\n"}, "name"),
+        ({"name": 7}, "name"),
+        ({"parties": ["a"]}, "parties"),
+        ({"parties": []}, "parties"),
+        ({"parties": "ab"}, "parties"),
+        ({"parties": [f"p{i}" for i in range(21)]}, "parties"),
+        ({"parties": ["a", "a"]}, "two parties have the same name"),
+        ({"parties": ["a", "A"]}, "two parties have the same name"),
+        ({"parties": ["caf\u00e9", "cafe\u0301"]}, "two parties have the same name"),
+        ({"parties": ["a", ""]}, "parties"),
+        ({"parties": ["a", " b"]}, "cannot be the name"),
+        ({"parties": ["a", "x/y"]}, "cannot be the name"),
+        ({"parties": ["a", "x\\y"]}, "cannot be the name"),
+        ({"parties": ["a", ".."]}, "cannot be the name"),
+        ({"parties": ["a", "Operator"]}, "cannot be the name"),
+        ({"parties": ["a", "x\0y"]}, "cannot be the name"),
+        ({"parties": ["a", "\ud800"]}, "parties"),
+        ({"parties": ["a", "x" * 101]}, "parties"),
+        ({"returns": {"c": "links"}}, "none of them"),
+        ({"returns": {"\ud800": "links"}}, "none of them"),
+        ({"returns": {"a": "everything"}}, "returns"),
+        ({"token_days": 0}, "token_days"),
+        ({"token_days": 10**30}, "token_days"),
+        ({"token_days": 1.5}, "token_days"),
+        ({"token_days": True}, "token_days"),
+        ({"schema": ""}, "no field"),
+        ({"schema": "[fields"}, "not TOML"),
+        ({"schema": "x = [" + "[" * 5000}, "linkage.toml"),
+        ({"schema": "\ud800"}, "schema"),
+        ({"schema": "\0"}, "linkage.toml"),
+        ({"schema": "recall = 1" + "0" * 400 + "\n[fields.x]"}, "linkage.toml"),
+        ({"schema": "edits = 1" + "0" * 5000 + "\n[fields.x]"}, "linkage.toml"),
+        ({"schema": "epsilon = 1e999999999\n[fields.x]"}, "not a number"),
+        ({"schema": "epsilon = 2020-01-01\n[fields.x]"}, "not a number"),
+        ({"schema": '[fields.x]\nminer = "exact"\n'}, "could know"),
+        ({"schema": '[fields.x]\nminer = "random"\n'}, "could know"),
+        ({"schema": '[fields.x]\nminer = "public"\ngrams = ["A"]\n'}, "could know"),
+        ({"schema": "#" * 2**18 + "\n[fields.x]"}, "schema"),
+        ({"other": 1}, "other"),
+        ({"\ud800": 1}, "string"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else json.dumps(value)[:40],
+)
+def test_an_exchange_that_makes_no_sense_is_refused(operator, changed, says):
+    content = json.dumps({**PLAN, **changed}).encode()
+    answer = operator.ask("POST", "/api/exchanges", content=content, says=422).json()
+    assert answer.keys() == {"error", "hint"}
+    assert says.lower() in answer["error"].lower()
+    assert operator.get("/api/exchanges").json() == []
+
+
+@pytest.mark.parametrize("part", ["name", "schema", "parties"])
+def test_what_an_exchange_cannot_do_without(operator, part):
+    asked = {key: value for key, value in PLAN.items() if key != part}
+    answer = operator.ask("POST", "/api/exchanges", json=asked, says=422)
+    assert answer.json()["error"] == f"{part}: Field required"
+
+
+def test_fields_of_other_kinds_may_be_public(operator):
+    text = '[fields.name]\n[fields.born]\nkind = "date"\n[fields.zip]\nkind = "digits"\n'
+    operator.ask("POST", "/api/exchanges", json={**PLAN, "schema": text}, says=201)
+
+
+def test_only_the_operator_makes_lists_and_deletes_exchanges(hospital, anybody):
+    for one, status in ((hospital, 403), (anybody, 401)):
+        one.ask("POST", "/api/exchanges", json=PLAN, says=status)
+        one.get("/api/exchanges", status)
+        one.ask("DELETE", says=status)
+
+
+def test_a_name_is_never_used_again(make, operator):
+    make()
+    asked = {**PLAN, "name": EXCHANGE}
+    operator.ask("POST", "/api/exchanges", json=asked, says=409)
+    operator.ask("DELETE", says=204)
+    operator.ask("POST", "/api/exchanges", json=asked, says=409)
+
+
+def test_the_schema_comes_back_as_it_was_given(make):
+    text = "# Übereinkunft\r\n[fields.surname]\n\n"
+    (hospital, _) = make(schema=text)
+    answer = hospital.get("schema")
+    assert answer.content == text.encode()
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_a_party_of_any_printable_name_takes_part(make):
+    odd = ["St. Mary's", "Zürich?x=1#y", "100% sure", "病院 <b>"]
+    parties = make(parties=odd)
+    for one in parties:
+        recipient = new_identity().recipient.key
+        one.ask("PUT", "recipient", content=recipient, says=204)
+    sealed = seal(b"x", [new_identity().recipient])
+    parties[0].ask("PUT", f"bases/{quote(odd[1], safe='')}", content=sealed, says=204)
+    parties[0].ask("PUT", f"bases/{quote(odd[2], safe='')}", content=sealed, says=204)
+    fetched = parties[1].get(f"bases/{quote(odd[0], safe='')}")
+    assert fetched.content == sealed
+    assert parties[0].view()["parties"][0]["bases"] == odd[1:3]
+
+
+def test_a_token_of_another_exchange_learns_nothing(make):
+    (hospital, _), (stranger, _) = make(), make("other")
+    for path in ("", "schema", "results", "bases/registry"):
+        answers = [stranger.get(f"{hospital.path}/{path}".rstrip("/"), 404)]
+        answers.append(stranger.get(f"/api/exchanges/nonsense/{path}".rstrip("/"), 404))
+        assert answers[0].json() == answers[1].json()
+
+
+@pytest.mark.usefixtures("hospital")
+def test_the_operator_has_no_part_of_a_partys(operator):
+    operator.get("results", 403)
+    operator.ask("PUT", "recipient", content="age1", says=403)
+    operator.ask("POST", "upload", json={"size": 1, "sha256": "0" * 64}, says=403)
+    operator.get("/api/exchanges/nonsense/results", 404)
+
+
+def test_stages_follow_each_other(hospital, registry, operator):
+    def stage():
+        return operator.view()["stage"]
+
+    assert stage() == "joining"
+    hospital.join()
+    assert stage() == "joining"
+    registry.join()
+    assert stage() == "bases"
+    hospital.send_base("registry")
+    assert stage() == "bases"
+    registry.send_base("hospital")
+    assert stage() == "bundles"
+
+
+def test_a_recipient_may_change_until_a_base_is_sealed(hospital, registry):
+    hospital.ask("PUT", "recipient", content=new_identity().recipient.key, says=204)
+    hospital.join()
+    hospital.join()
+    registry.join()
+    registry.send_base("hospital")
+    hospital.join()
+    other = new_identity().recipient.key
+    answer = hospital.ask("PUT", "recipient", content=other, says=409).json()
+    assert "sealed to another" in answer["error"]
+
+
+@pytest.mark.parametrize("content", [b"", b"age1", b"ssh-rsa AAAA", b"\xff\0", b"x" * 1024])
+def test_what_is_no_recipient(hospital, content):
+    hospital.ask("PUT", "recipient", content=content, says=422)
+    assert hospital.me()["recipient"] is None
+
+
+def test_the_units_own_recipient_is_refused(hospital, anybody):
+    key = anybody.get("/api/unit").json()["recipient"]
+    answer = hospital.ask("PUT", "recipient", content=key, says=422)
+    assert "must not see" in answer.json()["error"]
+
+
+def test_a_recipient_with_a_line_end_is_taken(hospital):
+    key = identity_of("hospital").recipient.key
+    hospital.ask("PUT", "recipient", content=f"{key}\r\n", says=204)
+    assert hospital.me()["recipient"] == key
+
+
+def test_a_base_reaches_the_party_it_is_for(hospital, registry):
+    hospital.join()
+    registry.join()
+    sealed = hospital.send_base("registry")
+    answer = registry.get("bases/hospital")
+    assert unseal(answer.content, identity_of("registry"), "base") == b"grams"
+    assert answer.content == sealed
+    assert answer.headers["content-type"] == "application/octet-stream"
+    hospital.get("bases/registry", 404)
+    hospital.get("bases/hospital", 404)
+    hospital.get("bases/nobody", 404)
+
+
+def test_the_same_base_again_is_fine_and_another_is_not(hospital, registry, unit):
+    hospital.join()
+    registry.join()
+    sealed = hospital.send_base("registry")
+    hospital.send_base("registry", content=sealed)
+    hospital.send_base("registry", 409, content=sealed + b"x")
+    assert registry.get("bases/hospital").content == sealed
+    assert [path.name for path in unit.folder.of(1).iterdir()] == ["base-1-2.age"]
+
+
+def test_bases_that_cannot_be_sent(hospital, registry, unit):
+    hospital.join()
+    hospital.send_base("registry", 409)
+    registry.join()
+    hospital.send_base("hospital", 422)
+    hospital.send_base("registry", 422, content=b"grams in clear")
+    hospital.send_base("registry", 422, content=b"age-encryption.org/v1")
+    hospital.send_base("registry", 413, content=b"age-encryption.org/v1\n" + bytes(10**5))
+    sealed = seal(b"x", [new_identity().recipient])
+    hospital.ask("PUT", "bases/nobody", content=sealed, says=404)
+    hospital.ask("PUT", "bases/..%2F..%2Fx", content=sealed, says=404)
+    assert list(unit.folder.of(1).iterdir()) == []
+
+
+def test_a_party_sees_little_of_the_others(at_bundles):
+    hospital, registry = at_bundles
+    registry.upload(b"nonsense")
+    other = next(one for one in hospital.view()["parties"] if one["name"] == "registry")
+    assert other["bundle"].pop("state") == "checking"
+    assert set(other["bundle"].values()) == {None}
+    assert other["results"] == {"ready": False, "bytes": None, "sha256": None, "fetched": None}
+    assert "token" not in other
+    assert "token" not in hospital.me()
+    assert registry.me()["bundle"]["bytes"] == 8
+
+
+def test_deleting_leaves_nothing_but_a_name_and_a_log(at_bundles, operator, unit):
+    hospital, _ = at_bundles
+    hospital.announce(bytes(100))
+    hospital.patch(bytes(50))
+    operator.ask("DELETE", says=204)
+    assert not unit.folder.of(1).exists()
+    operator.get(says=404)
+    operator.ask("DELETE", says=404)
+    hospital.get(says=401)
+    with unit.store.read() as db:
+        for table in ("parties", "bases", "jobs"):
+            assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0
+        assert db.execute("SELECT schema FROM exchanges").fetchone()[0] == ""
+        assert db.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
+
+
+def test_results_are_not_there_before_they_are(hospital):
+    answer = hospital.get("results", 404).json()
+    assert answer["hint"]
+
+
+def test_the_unit_says_what_it_is_to_everybody(anybody, unit):
+    found = anybody.get("/api/unit").json()
+    assert found["recipient"] == unit.recipient.key
+    assert found["limits"] == {"bundle bytes": 10**6, "base bytes": 10**5}
+
+
+def test_exchanges_are_listed_the_latest_first(make, operator):
+    make("a")
+    make("b")
+    assert [one["name"] for one in operator.get("/api/exchanges").json()] == ["b", "a"]
+
+
+def test_parties_are_the_ones_that_were_named(make):
+    parties = make(parties=NAMES, returns={"hospital": "weights"})
+    found = parties[0].view()["parties"]
+    assert [(one["name"], one["returns"]) for one in found] == [
+        ("hospital", "weights"),
+        ("registry", "links"),
+    ]
+
+
+def test_an_asker_without_an_exchange_is_nobody(app):
+    Asker(app, "gl_00000000_" + "x" * 43).get(says=401)

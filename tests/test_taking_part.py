@@ -1,0 +1,747 @@
+"""An owner's part in an exchange: what is spent and sent, stopped and gone on with at any point."""
+
+import csv
+import json
+import os
+import shutil
+import stat
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import httpx
+import pytest
+
+import gramlink.ledger
+from fake_unit import COUNT, EXCHANGE, SCHEMA, TOKEN, FakeUnit, mined_by, records_of, reply
+from gramlink.client import Client
+from gramlink.errors import (
+    BudgetExceeded,
+    GramlinkError,
+    InvalidFile,
+    InvalidParameter,
+    InvalidRecords,
+    Mismatch,
+    Refused,
+)
+from gramlink.exchange import Choices, Voice, take_part
+from gramlink.exchange.consent import keys_code
+from gramlink.ledger import Ledger
+from gramlink.mined import Mined
+from gramlink.results import Results
+from gramlink.roles import Owner
+from gramlink.sealing import Recipient, new_identity, seal, unseal, write_recipient
+
+FILES = [
+    "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
+    "mining.json", "mined.json", "base-2.age", "mined-2.json", "projection.json", "bundle.age",
+    "results.age", "links.csv", "done.json",
+]  # fmt: skip
+
+
+class Crash(BaseException):
+    """The end of the process, as far as the code can tell."""
+
+
+class Hospital:
+    """An owner with its data, its folder and its ledger, who takes part as often as it must."""
+
+    def __init__(self, unit):
+        self.unit, self.said, self.asked, self.agrees, self.pauses = unit, [], 0, True, 0
+        self.data, self.folder = Path("hospital.csv"), Path(f"{EXCHANGE}-hospital")
+
+    def pause(self, _):
+        self.pauses += 1
+        assert self.pauses < 100, "it waits for ever"
+
+    def ask(self, _):
+        self.asked += 1
+        return self.agrees
+
+    def take_part(self, **choices):
+        voice = Voice(self.said.append, lambda _: nullcontext(lambda *_: None), self.ask)
+        client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
+        return take_part(client, Choices(**{"data": self.data, **choices}), voice)
+
+    def links(self):
+        with (self.folder / "links.csv").open(newline="") as file:
+            return [row["id_left"] for row in csv.DictReader(file)]
+
+    @property
+    def ledger(self):
+        return Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).state
+
+    def check(self):
+        """All is well: paid for once, the release recorded, and the right records linked."""
+        (release,) = self.ledger.releases
+        mined = Mined.from_json((self.folder / "mined.json").read_bytes(), "mined.json")
+        assert release.digest == mined.digest
+        assert release.parameters["exchange"] == EXCHANGE
+        assert self.ledger.spent == 30
+        assert len(set(self.links()) & set(records_of("hospital")["id"])) > 0.9 * COUNT
+        assert not list(self.folder.glob(".*"))
+        # the peer embedded with the very grams that the folder has
+        sent = unseal(
+            self.unit.bases["hospital", "registry"], self.unit.peers[0].identity, "what was sent"
+        )
+        assert sent == mined.to_json()
+
+
+@pytest.fixture
+def unit():
+    return FakeUnit()
+
+
+@pytest.fixture
+def hospital(unit, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
+    records_of("hospital").write_csv("hospital.csv")
+    return Hospital(unit)
+
+
+def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
+    done = hospital.take_part()
+    hospital.check()
+    assert done["counts"][0]["links"] == len(hospital.links())
+    assert done["written"] == {"links": str(hospital.folder / "links.csv")}
+    assert hospital.asked == 1
+    assert sorted(path.name for path in hospital.folder.iterdir()) == sorted([*FILES, "lock"])
+    assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/bases/registry") == 1
+
+
+def test_what_is_kept_is_for_the_owner_alone(hospital):
+    hospital.take_part()
+    for path in hospital.folder.iterdir():
+        assert path.name == "recipient" or stat.S_IMODE(path.stat().st_mode) == 0o600, path
+    assert stat.S_IMODE(hospital.folder.stat().st_mode) == 0o700
+
+
+def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
+    hospital.agrees = False
+    with pytest.raises(GramlinkError, match="not agreed to; nothing was spent or sent"):
+        hospital.take_part()
+    said = "\n".join(hospital.said)
+    for phrase in (
+        "epsilon 30 of the 30 left in hospital.ledger",
+        "will be sent to registry",
+        f"{COUNT} records as gram counts under pseudonyms",
+        "column surname as surname, text",
+        "to registry: links, without weights",
+        f"the linkage unit's key: {unit.identity.recipient.fingerprint}",
+        "keys code: ",
+    ):
+        assert phrase in said
+    assert not Path("hospital.ledger").exists()
+    assert not [asked for asked in unit.asked if "PUT" in asked and "recipient" not in asked]
+
+
+def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hospital, unit):
+    hospital.take_part()
+    keys = {name: Recipient(key) for name, key in unit.recipients.items()}
+    assert f"keys code: {keys_code(dict(reversed(keys.items())))}" in hospital.said
+    for name in keys:
+        assert keys_code({**keys, name: new_identity().recipient}) != keys_code(keys)
+
+
+def test_once_finished_nothing_is_done_again(hospital, unit):
+    done = hospital.take_part()
+    before = {path: path.read_bytes() for path in hospital.folder.iterdir()}
+    unit.asked.clear()
+    assert hospital.take_part() == done
+    assert unit.asked == ["GET /api/token", "GET /api/unit"]
+    assert hospital.take_part(folder=hospital.folder) == done
+    assert len(unit.asked) == 2
+    assert "this exchange is finished" in hospital.said[-1]
+    assert {path: path.read_bytes() for path in hospital.folder.iterdir()} == before
+
+
+def crash_at(monkeypatch, name, when):
+    """Crash before or after a file gets its name, once."""
+    replace, left = Path.replace, [1]
+
+    def crashing(path, target):
+        hit = Path(target).name == name and left and left.pop()
+        if hit and when == "before":
+            raise Crash
+        found = replace(path, target)
+        if hit:
+            raise Crash
+        return found
+
+    monkeypatch.setattr(Path, "replace", crashing)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_crash_at_any_file_loses_nothing_and_spends_nothing_twice(
+    hospital, monkeypatch, name, when
+):
+    crash_at(monkeypatch, name, when)
+    with pytest.raises(Crash):
+        hospital.take_part()
+    hospital.take_part()
+    hospital.check()
+    assert hospital.asked == (2 if (name, when) == ("consent.json", "before") else 1)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("entry", [0, 1], ids=["charge", "release"])
+def test_a_crash_at_the_ledger_spends_nothing_twice(hospital, monkeypatch, entry, when):
+    write, count = gramlink.ledger._write, []
+
+    def crashing(*args):
+        count.append(args)
+        hit = len(count) == entry + 1
+        if hit and when == "before":
+            raise Crash
+        write(*args)
+        if hit:
+            raise Crash
+
+    monkeypatch.setattr(gramlink.ledger, "_write", crashing)
+    with pytest.raises(Crash):
+        hospital.take_part()
+    hospital.take_part()
+    hospital.check()
+
+
+def test_a_crash_while_mining_draws_again_for_the_same_charge(hospital, monkeypatch):
+    with monkeypatch.context() as patch:
+
+        def crash(*_):
+            raise Crash
+
+        patch.setattr(Owner, "_mined", crash)
+        with pytest.raises(Crash):
+            hospital.take_part()
+    assert hospital.ledger.spent == 30
+    hospital.take_part()
+    hospital.check()
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_crash_at_every_single_request_loses_nothing(hospital, unit, when):
+    crashed = set()
+
+    def once(request):
+        where = f"{request.method} {request.url.path}"
+        return where not in crashed and not crashed.add(where)
+
+    def crash(request):
+        if when == "before" and once(request):
+            raise Crash
+
+    handle = unit.handle
+
+    def handled(request):
+        answer = handle(request)
+        if when == "after" and once(request):
+            raise Crash
+        return answer
+
+    unit.trouble, unit.handle = crash, handled
+    for _ in range(30):
+        try:
+            hospital.take_part()
+            break
+        except Crash:
+            continue
+    hospital.check()
+    assert len(crashed) == 10
+
+
+@pytest.mark.parametrize("where", ["PUT /bases/registry", "POST /upload"])
+def test_the_same_bytes_are_sent_whenever_it_is_tried(hospital, unit, where):
+    sent = []
+
+    def lost(request):
+        if where == f"{request.method} {request.url.path.partition(EXCHANGE)[2]}":
+            sent.append(request.content)  # of an upload: its digest
+            if len(sent) == 1:
+                raise Crash
+
+    unit.trouble = lost
+    with pytest.raises(Crash):
+        hospital.take_part()
+    hospital.take_part()
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+
+
+def test_a_second_process_in_the_same_folder_is_refused(hospital, unit):
+    def second(_):
+        unit.trouble = lambda _: None
+        with pytest.raises(InvalidFile, match="another process is taking part"):
+            Hospital(unit).take_part()
+
+    unit.trouble = lambda request: second(request) if "schema" in request.url.path else None
+    hospital.take_part()
+    hospital.check()
+
+
+def test_a_folder_with_files_that_are_not_ours_is_refused(hospital):
+    hospital.folder.mkdir()
+    (hospital.folder / "linkage.toml").write_text("mine")
+    with pytest.raises(InvalidParameter, match=r"linkage\.toml exists already"):
+        hospital.take_part()
+    assert (hospital.folder / "linkage.toml").read_text() == "mine"
+
+
+def test_a_folder_of_another_exchange_is_refused(hospital, unit):
+    hospital.agrees = False
+    with pytest.raises(GramlinkError):
+        hospital.take_part()
+    unit.name = "another-one"
+    with pytest.raises(Mismatch, match="the exchange of stroke-2026-hospital is stroke-2026"):
+        hospital.take_part(folder=hospital.folder)
+    unit.name, unit.identity = EXCHANGE, new_identity()
+    with pytest.raises(Mismatch, match="the unit's key of"):
+        hospital.take_part()
+
+
+def test_bad_records_are_said_before_anyone_is_joined(hospital, unit):
+    hospital.data.write_text("id,surname\n1,Miller\n1,Meyer\n")
+    with pytest.raises(InvalidRecords, match=r"row 3.* row 2 has the same id"):
+        hospital.take_part()
+    assert not [asked for asked in unit.asked if "PUT" in asked]
+    hospital.data.write_text("id,surname\n1,Miller\n2,\n")
+    hospital.agrees = False
+    with pytest.raises(GramlinkError):
+        hospital.take_part()
+    assert "  column surname: missing in 1 row: 3" in hospital.said
+
+
+def test_a_schema_of_ones_own_names_the_columns_and_may_differ_in_nothing_else(hospital):
+    hospital.data.write_text(hospital.data.read_text().replace("id,surname", "key;Nachname", 1))
+    hospital.data.write_text(hospital.data.read_text().replace(",", ";"))
+    own = Path("own.toml")
+    own.write_text('id = "key"\n' + SCHEMA.replace("[", "[", 1) + 'column = "Nachname"\n')
+    own.write_text(own.read_text().replace("size = 40", "size = 41"))
+    with pytest.raises(Mismatch, match=r"fields\.surname\.size: 40 and 41"):
+        hospital.take_part(schema=own)
+    own.write_text(own.read_text().replace("size = 41", "size = 40"))
+    hospital.take_part(schema=own)
+    hospital.check()
+
+
+@pytest.mark.parametrize(
+    ("schema", "says"),
+    [
+        ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "would know the grams of surname"),
+        ('[fields.surname]\nminer = "random"\n', "would know the grams of surname"),
+        ('[fields.surname]\nminer = "exact"\n', "would know the grams of surname"),
+        ('[fields.born]\nkind = "date"\n', "no field of the exchange is mined"),
+        ("nonsense", "is not TOML"),
+        ("", "has no field"),
+    ],
+)
+def test_a_schema_that_would_show_the_unit_the_grams_is_refused(hospital, unit, schema, says):
+    unit.schema = schema
+    with pytest.raises(GramlinkError, match=says):
+        hospital.take_part()
+    assert not [asked for asked in unit.asked if "PUT" in asked]
+
+
+def test_a_schema_that_changes_under_way_is_refused(hospital, unit):
+    hospital.agrees = False
+    with pytest.raises(GramlinkError):
+        hospital.take_part()
+    unit.schema = SCHEMA.replace("40", "41")
+    with pytest.raises(Mismatch, match="not the schema of the exchange, or no longer"):
+        hospital.take_part()
+
+
+def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit):
+    Ledger(Path("hospital.ledger"), "hospital", Fraction(1)).charge(Fraction(1), "mine", {})
+    with pytest.raises(BudgetExceeded, match="costs epsilon 30, only 0 is left"):
+        hospital.take_part()
+    assert not [asked for asked in unit.asked if "PUT" in asked]
+
+
+def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit):
+    unit.trouble = lambda request: fail() if "/bases/" in request.url.path else None
+
+    def fail():
+        raise Crash
+
+    with pytest.raises(Crash):
+        hospital.take_part()
+    assert hospital.ledger.spent == 30
+    with pytest.raises(Mismatch, match="has paid for this exchange already, from another folder"):
+        hospital.take_part(folder=Path("another"), ledger=Path("hospital.ledger"))
+
+
+@pytest.mark.parametrize("where", ["/bases/", "/upload"])
+def test_mined_grams_that_are_paid_for_are_not_mined_again(hospital, unit, where):
+    unit.trouble = lambda request: fail() if where in request.url.path else None
+
+    def fail():
+        raise Crash
+
+    with pytest.raises(Crash):
+        hospital.take_part()
+    (hospital.folder / "mined.json").unlink()
+    with pytest.raises(InvalidFile, match=r"mined\.json is missing, though it is paid for"):
+        hospital.take_part()
+    assert hospital.ledger.spent == 30
+
+
+def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_path):
+    hospital.take_part()
+    (hospital.folder / "mined.json").rename(tmp_path / "before.json")
+    shutil.rmtree(hospital.folder)
+    hospital.unit = again = FakeUnit()
+    hospital.said.clear()
+    hospital.take_part(mined=tmp_path / "before.json")
+    assert "  nothing: what was mined before is used again" in hospital.said
+    assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (30, 1)
+    assert len(hospital.links()) > 0.9 * COUNT
+    sent = unseal(again.bases["hospital", "registry"], again.peers[0].identity, "what was sent")
+    assert sent == (tmp_path / "before.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"owner": "registry"}, "was mined by registry"),
+        ({"edits": 2}, "differs from the exchange in edits: 2 and 1"),
+    ],
+)
+def test_what_another_mined_or_with_other_settings_is_not_used_again(hospital, changes, says):
+    mined = mined_by("hospital")
+    owner = changes.get("owner", mined.owner)
+    settings = {**mined.settings, **{k: v for k, v in changes.items() if k != "owner"}}
+    Path("before.json").write_bytes(replace(mined, owner=owner, settings=settings).to_json())
+    with pytest.raises(Mismatch, match=says):
+        hospital.take_part(mined=Path("before.json"))
+    assert not hospital.ledger.releases
+    assert not (hospital.folder / "mined.json").exists()
+
+
+def pinned(unit, *names):
+    """The recipient files of other owners, had from them directly."""
+    for peer in unit.peers:
+        write_recipient(Path(f"{peer.owner.name}.recipient"), peer.identity.recipient, "registry")
+    return tuple(Path(f"{name}.recipient") for name in names)
+
+
+def test_keys_that_were_had_from_the_owners_are_the_ones_served(hospital, unit):
+    hospital.take_part(peers=pinned(unit, "registry"))
+    hospital.check()
+
+
+def test_a_key_in_the_place_of_an_owners_own_ends_everything(hospital, unit):
+    peers = pinned(unit, "registry")
+    unit.recipients["registry"] = new_identity().recipient.key
+    with pytest.raises(Mismatch, match=r"no other owner with the key in registry\.recipient"):
+        hospital.take_part(peers=peers)
+    assert hospital.asked == 0
+    assert not Path("hospital.ledger").exists()
+    assert ("hospital", "registry") not in unit.bases
+
+
+@pytest.mark.parametrize("whose", ["unit", "own"])
+def test_two_parties_with_the_same_key_end_everything(hospital, unit, whose):
+    hospital.agrees = False
+    with pytest.raises(GramlinkError):
+        hospital.take_part()
+    own = unit.recipients["hospital"]
+    unit.recipients["registry"] = own if whose == "own" else unit.identity.recipient.key
+    with pytest.raises(Mismatch, match="two parties have the same key"):
+        hospital.take_part()
+
+
+@pytest.mark.usefixtures("hospital")
+def test_peers_must_be_named_all_or_none():
+    unit = FakeUnit(peers=("registry", "clinic"))
+    three = Hospital(unit)
+    with pytest.raises(Mismatch, match="no --peer file has the key of clinic"):
+        three.take_part(peers=pinned(unit, "registry"))
+    three.take_part(peers=pinned(unit, "clinic", "registry"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda h: h.unit.recipients.update(registry=new_identity().recipient.key), "keys code"),
+        (lambda h: h.data.write_text(h.data.read_text() + "h999,NEW\n"), "the data file"),
+    ],
+)
+def test_what_changes_after_consent_ends_everything(hospital, unit, change, says):
+    unit.trouble = lambda request: fail() if "PUT" in request.method and unit.bases else None
+
+    def fail():
+        raise Crash
+
+    with pytest.raises(Crash):
+        hospital.take_part()
+    unit.trouble = lambda _: None
+    change(hospital)
+    with pytest.raises(Mismatch, match=f"since you agreed, this has changed: .*{says}"):
+        hospital.take_part()
+    assert ("hospital", "registry") not in unit.bases
+
+
+def test_another_epsilon_or_ledger_after_consent_is_refused(hospital, unit):
+    unit.trouble = lambda request: fail() if "/bases/" in request.url.path else None
+
+    def fail():
+        raise Crash
+
+    with pytest.raises(Crash):
+        hospital.take_part()
+    unit.trouble = lambda _: None
+    with pytest.raises(Mismatch, match="the epsilon, from 30 to 2"):
+        hospital.take_part(epsilon="2")
+    with pytest.raises(Mismatch, match=r"the ledger, from .*hospital\.ledger to .*new\.ledger"):
+        hospital.take_part(ledger=Path("new.ledger"))
+    assert not Path("new.ledger").exists()
+    hospital.take_part()
+    hospital.check()
+
+
+def test_our_own_key_is_not_replaced_by_another(hospital, unit):
+    unit.tamper = lambda path, content: (
+        swapped(content) if path.endswith(EXCHANGE) and unit.recipients.get("hospital") else content
+    )
+
+    def swapped(content):
+        key = new_identity().recipient.key
+        return content.replace(unit.recipients["hospital"].encode(), key.encode())
+
+    with pytest.raises(Mismatch, match="has another key of hospital"):
+        hospital.take_part()
+    assert not Path("hospital.ledger").exists()
+
+
+def test_a_refused_bundle_ends_with_the_units_reason_and_can_be_sent_again(hospital, unit):
+    check, unit.check = unit.check, lambda: setattr(unit, "refused", "it is from the future")
+    with pytest.raises(Refused, match="refuses the bundle: it is from the future"):
+        hospital.take_part()
+    unit.check = check
+    hospital.take_part()
+    hospital.check()
+
+
+def test_a_failed_exchange_ends_with_the_units_reason(hospital, unit):
+    unit.failed = "the worker had no memory"
+    with pytest.raises(GramlinkError, match="could not link: the worker had no memory"):
+        hospital.take_part()
+
+
+def test_results_that_were_erased_are_not_waited_for(hospital, unit):
+    party = unit.party
+    unit.party = lambda name, _: party(name, False)
+    with pytest.raises(Refused, match="no results for us any more"):
+        hospital.take_part()
+
+
+def of_results(unit, change):
+    """Tamper with the results that are fetched."""
+
+    def tampered(path, content):
+        return change(content) if path.endswith("/results") else content
+
+    unit.tamper = tampered
+
+
+def resealed(unit, **changes):
+    """Results with something else in them, sealed as they should be."""
+    from dataclasses import replace
+
+    def change(_):
+        unit.tamper = lambda _, content: content
+        peer = unit.peers[0]
+        theirs = Results.from_bytes(
+            unseal(unit.results["registry"], peer.identity, "results"), "results"
+        )
+        wrong = replace(theirs, **{"owner": "hospital", **changes})
+        return seal(wrong.to_bytes(), [Recipient(unit.recipients["hospital"])])
+
+    return change
+
+
+HOSTILE = {
+    "truncated": (lambda _: lambda sealed: sealed[:-20], "cut short or changed"),
+    "not sealed": (lambda _: lambda _: b"hello", "is not a sealed file|not a sealed"),
+    "sealed to another": (
+        lambda _: lambda _: seal(b"hello", [new_identity().recipient]),
+        "sealed to another key",
+    ),
+    "nonsense": (
+        lambda unit: lambda _: seal(b"hello", [Recipient(unit.recipients["hospital"])]),
+        "damaged or not a results",
+    ),
+    "of another owner": (lambda unit: resealed(unit, owner="registry"), "of another owner"),
+    "of another exchange": (lambda unit: resealed(unit, exchange="other"), "of another exchange"),
+    "of another projection": (lambda unit: resealed(unit, projection="0"), "another projection"),
+    "of other owners": (lambda unit: resealed(unit, owners=("a", "hospital")), "other owners"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_results_are_refused_and_right_ones_fetched_afterwards(hospital, unit, kind):
+    change, says = HOSTILE[kind]
+    of_results(unit, change(unit))
+    with pytest.raises(GramlinkError, match=says) as error:
+        hospital.take_part()
+    assert "\n" not in str(error.value)
+    assert not (hospital.folder / "results.age").exists()
+    assert not (hospital.folder / "links.csv").exists()
+    unit.tamper = lambda _, content: content
+    hospital.take_part()
+    hospital.check()
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"id_left": "=1+1"}, "an id of its links is no pseudonym"),
+        ({"id_right": "@SUM(A1)"}, "an id of its links is no pseudonym"),
+        ({"id_left": "0" * 32}, "1 records in links are not in hospital"),
+        ({"=cmd()": "x"}, "is not one of ours"),
+        ({"level_surname": "=1+1"}, "a cell of links in level_surname"),
+        ({"level_other": "equal"}, "is not one of ours"),
+        ({"match_weight": "=1+1"}, "is not one of ours"),
+    ],
+)
+def test_nothing_gets_into_a_spreadsheet_that_could_run(hospital, unit, columns, says):
+    import polars as pl
+
+    def change(sealed):
+        own = hospital.folder / "identity"
+        from gramlink.sealing import read_identity
+
+        results = Results.from_bytes(unseal(sealed, read_identity(own), "results"), "results")
+        table = results.tables["links"].with_columns(
+            **{name: pl.lit(value, pl.String) for name, value in columns.items()}
+        )
+        return resealed(unit, tables={"links": table})(sealed)
+
+    of_results(unit, change)
+    with pytest.raises(GramlinkError, match=says):
+        hospital.take_part()
+    assert not (hospital.folder / "results.age").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda status: status.pop("parties"),
+        lambda status: status.update(parties=status["parties"][:1]),
+        lambda status: status.update(parties=status["parties"] * 2),
+        lambda status: status.update(parties=None),
+        lambda status: status.update(name="another"),
+        lambda status: status["parties"][0].update(name="a/b"),
+        lambda status: status["parties"][0].update(name="someone else"),
+        lambda status: status["parties"][0].update(recipient="age1nonsense"),
+        lambda status: status["parties"][0].update(recipient=5),
+        lambda status: status["parties"][0].update(bases=5),
+        lambda status: status["parties"][0].update(bundle=None),
+        lambda status: status["progress"].update(done="many"),
+        lambda status: status["progress"].update(done=-1),
+        lambda status: status.update(stage=5),
+    ],
+)
+def test_a_status_that_cannot_be_is_refused_in_one_line(hospital, unit, change):
+    def tampered(path, content):
+        if not path.endswith(f"GET /api/exchanges/{EXCHANGE}"):
+            return content
+        status = json.loads(content)
+        change(status)
+        return json.dumps(status).encode()
+
+    unit.tamper = tampered
+    with pytest.raises(GramlinkError, match="not that of a linkage unit") as error:
+        hospital.take_part()
+    assert "\n" not in str(error.value)
+    unit.tamper = lambda _, content: content
+    hospital.take_part()
+    hospital.check()
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        {"role": "operator", "exchange": None, "party": None},
+        {"role": "party", "exchange": "../../etc", "party": "hospital"},
+        {"role": "party", "exchange": EXCHANGE, "party": "../hospital"},
+        {"role": "party", "exchange": 5, "party": "hospital"},
+        {"role": "party"},
+        {},
+    ],
+)
+def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
+    unit.tamper = lambda path, content: json.dumps(token).encode() if "token" in path else content
+    before = set(Path.cwd().iterdir())
+    with pytest.raises(GramlinkError):
+        hospital.take_part()
+    assert set(Path.cwd().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (lambda: b"hello", "what registry mined is not a mined|damaged or not a mined"),
+        (lambda: mined_by("clinic").to_json(), "what registry mined says that it is of clinic"),
+        (
+            lambda: mined_by("registry").to_json().replace(b'"size": 40', b'"size": 41'),
+            r"hospital and registry differ in fields\.surname\.size",
+        ),
+    ],
+)
+def test_what_another_owner_mined_is_checked(hospital, unit, sent, says):
+    unit.tamper = lambda path, content: (
+        seal(sent(), [Recipient(unit.recipients["hospital"])])
+        if path.startswith("GET") and "/bases/" in path
+        else content
+    )
+    with pytest.raises(GramlinkError, match=says):
+        hospital.take_part()
+    assert not (hospital.folder / "projection.json").exists()
+
+
+@pytest.mark.usefixtures("hospital")
+def test_the_results_of_three_owners_are_clusters_with_own_ids():
+    three = Hospital(FakeUnit(peers=("registry", "clinic")))
+    done = three.take_part(output=Path("found.csv"))
+    assert done["written"] == {"clusters": "found.csv", "possible": "found-possible.csv"}
+    rows = list(csv.DictReader(Path("found.csv").read_text().splitlines()))
+    own = {row["id"] for row in rows if row["owner"] == "hospital"}
+    assert own <= set(records_of("hospital")["id"])
+    assert len(own) > 0.9 * COUNT
+    assert {row["owner"] for row in rows} == {"hospital", "registry", "clinic"}
+
+
+@pytest.mark.usefixtures("hospital")
+def test_weights_come_back_where_the_unit_gives_them_and_counts_write_nothing():
+    weights = Hospital(FakeUnit(returns="weights"))
+    weights.take_part(folder=Path("weights"), ledger=Path("1.ledger"))
+    header = Path("weights", "links.csv").read_text().splitlines()[0]
+    assert header == "id_left,id_right,distance"
+    counts = Hospital(FakeUnit(returns="counts"))
+    done = counts.take_part(folder=Path("counts"), ledger=Path("2.ledger"))
+    assert done["written"] == {}
+    assert done["counts"][0]["links"] > 0.9 * COUNT
+
+
+def test_an_output_that_exists_is_not_replaced(hospital):
+    Path("found.csv").write_text("mine")
+    with pytest.raises(InvalidFile, match=r"found\.csv exists already"):
+        hospital.take_part(output=Path("found.csv"))
+
+
+def test_an_unsteady_unit_is_borne_with(hospital, unit):
+    count = [0]
+
+    def unsteady(_):
+        count[0] += 1
+        if count[0] % 5 == 0:
+            raise httpx.ReadError("cut off")
+        return reply(503) if count[0] % 5 == 1 else None
+
+    unit.trouble = unsteady
+    hospital.take_part()
+    hospital.check()
