@@ -123,7 +123,7 @@ def test_a_base_of_1000_grams_and_counts_up_to_255_is_joined(monkeypatch):
     assert listed(match(left, limits, right)) == expected
 
 
-@pytest.mark.parametrize("limit", [0, 36, 53, 72, 90, 108, 150])
+@pytest.mark.parametrize("limit", [0, 53, 90, 150])
 def test_surnames_are_joined_as_by_trying_all_pairs(limit):
     names = sample(surnames(), 3000, seed=2)
     left = Strings.of(names, ALPHABET + "*")

@@ -693,7 +693,7 @@ def leaks(table, text):
     return [c for c in cells if len(c) > 3 and c.isalnum() and c in text and c not in known]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(table=tables())
 def test_a_proposal_loads_and_holds_no_cell_or_says_what_is_wrong(table, tmp_path_factory):
     try:

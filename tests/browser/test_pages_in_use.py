@@ -21,7 +21,7 @@ def test_the_operator_signs_in_with_the_keyboard_alone(visit, server):
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     assert page.locator(".skip").bounding_box()["x"] >= 0
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    page.wait_for_function("document.activeElement.id === 'main'")
     visited = set()
     while page.evaluate("document.activeElement.textContent") != "Make the exchange":
         page.keyboard.press("Tab")

@@ -1,13 +1,10 @@
 import json
 import os
-import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import httpx
 import pytest
-from owners import COUNT as ALL
 from owners import contents
 
 import gramlink.client
@@ -151,33 +148,3 @@ def test_more_than_the_ledger_has_is_refused_by_code_3(run, unit):
     assert result.code == 3
     assert "costs epsilon 30, only 0 is left" in result.err
     assert not unit.recipients.keys() & {"hospital"}
-
-
-def test_two_owners_and_a_server_that_is_real(run, folder):
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "1"}
-    serve = [*GRAMLINK, "serve", "--data", "unit", "--port", "0"]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        try:
-            url = server.stdout.readline().split()[-1]
-            assert url.startswith("http://127.0.0.1:"), url
-            run(
-                "exchanges", "new", "real", "linkage.toml", "hospital", "registry", "--data", "unit"
-            )
-            ask = ["exchange", url, "registry.csv", "--token-file", "real-registry.token", "--yes"]
-            other = subprocess.Popen(
-                [*GRAMLINK, *ask], stdout=subprocess.PIPE, text=True, env=environment
-            )
-            with other:
-                ours = ["exchange", url, "hospital.csv", "--token-file", "real-hospital.token"]
-                out = run(*ours, "--yes").out
-                theirs = other.communicate(timeout=60)[0]
-        finally:
-            server.terminate()
-    assert other.returncode == 0
-    for agreed in ("keys code: ", "fingerprint of the projection: ", "the linkage unit's key: "):
-        (line,) = [line for line in out.splitlines() if agreed in line]
-        assert line in theirs.splitlines()
-    rows = Path("real-hospital", "links.csv").read_text().splitlines()[1:]
-    assert len(rows) > 0.9 * ALL
-    assert {row.split(",")[0] for row in rows} <= {f"{i:06d}" for i in range(ALL)}
-    assert not list(folder.rglob("*.part"))

@@ -15,6 +15,10 @@ def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
     for party in two:
         party.finish()
     assert_as_in_one_process(*two)
+    ours, theirs = ((party.folder / "said.txt").read_text().splitlines() for party in two)
+    for agreed in ("keys code: ", "fingerprint of the projection: ", "the linkage unit's key: "):
+        (line,) = [line for line in ours if agreed in line]
+        assert line in theirs
     log = json.loads(server.run("exchanges", "log", "--data", "unit", "--json"))
     assert log["intact"]
     told = server.said() + json.dumps(log)

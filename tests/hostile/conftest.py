@@ -44,23 +44,12 @@ def sound(server):
     server.assert_sound()
 
 
-@pytest.fixture(scope="module")
-def handed_in(request, server):
-    """Who has handed in the forged bundle of each test, before the first is looked at."""
-    parties = {}
-    for item in request.session.items:
-        forge = getattr(item.function, "forge", None)
-        if forge and item.module is request.module:
-            hospital = server.at_bundles()[0]
-            hospital.upload(hospital.sealed(forge(hospital.bundle())))
-            parties[item.name] = hospital
-    return parties
-
-
 @pytest.fixture
-def reason(request, handed_in, sound):
+def reason(request, server, sound):
     """Why the forged bundle of a test was refused."""
     del sound
-    state, reason = handed_in[request.node.name].verdict()
+    hospital = server.at_bundles()[0]
+    hospital.upload(hospital.sealed(request.function.forge(hospital.bundle())))
+    state, reason = hospital.verdict()
     assert state == "refused"
     return reason

@@ -1,6 +1,6 @@
 """Bundles that are forged, swapped, damaged or made to explode: refused, and it is said why.
 
-Those of a hospital alone are handed in all at once by the fixture `handed_in`.
+Those of a hospital alone are handed in by the fixture `reason`.
 """
 
 import json
