@@ -20,7 +20,7 @@ from gramlink.projection import agree
 from gramlink.records import read_records
 from gramlink.roles import Owner, admit, answer, for_the_unit
 from gramlink.schema import schema_from
-from gramlink.sealing import Recipient, new_identity, seal, unseal
+from gramlink.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
 from gramlink.strings import Strings
 
 TOKEN = "gl_00000000_" + "x" * 43
@@ -64,12 +64,13 @@ class Peer:
         if len(unit.recipients) < len(unit.parties):
             return
         for other in others:
-            sealed = seal(mined_by(name).to_json(), [Recipient(unit.recipients[other])])
+            reader = Recipient(unit.recipients[other])
+            sealed = seal_from(mined_by(name).to_json(), self.identity, reader)
             unit.bases.setdefault((name, other), sealed)
         if name in unit.bundles or any((other, name) not in unit.bases for other in others):
             return
         received = [
-            Mined.from_json(unseal(unit.bases[other, name], self.identity, other), other)
+            Mined.from_json(unseal_from(unit.bases[other, name], self.identity, other)[0], other)
             for other in others
         ]
         unit.bundles[name] = self.owner.embed(

@@ -46,7 +46,7 @@ CASES = {
 
 
 def results(returns="links", tables=None, **about):
-    content = {"owner": "a", "owners": ("a", "b"), "projection": "c0ffee", "counts": (COUNT,)}
+    content = {"owner": "a", "owners": ("a", "b", "c"), "projection": "c0ffee", "counts": (COUNT,)}
     tables = {"links": BARE} if tables is None else tables
     return Results(returns=returns, tables=tables, **{**content, **about})
 
@@ -108,7 +108,7 @@ def test_a_person_can_read_the_manifest():
         "version": 1,
         "exchange": "stroke",
         "owner": "a",
-        "owners": ["a", "b"],
+        "owners": ["a", "b", "c"],
         "created": "2026-03-14T15:09:26Z",
         "projection": "c0ffee",
         "returns": "weights",
@@ -287,3 +287,23 @@ def test_whatever_stands_in_a_manifest_no_other_error_comes_of_it(key, value):
 def test_the_same_results_are_the_same_bytes():
     one, other = (results(*CASES["clusters with weights"]).to_bytes() for _ in range(2))
     assert hashlib.sha256(one).digest() == hashlib.sha256(other).digest()
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        (BARE.with_columns(cluster=pl.lit("=1+1")), "have a column 'cluster' of String"),
+        (BARE.with_columns(level_surname=pl.lit("=1+1")), "in level_surname is not as we write it"),
+        (BARE.with_columns(owner_left=pl.lit("=1+1")), "in owner_left is not as we write it"),
+        (BARE.with_columns(owner_left=pl.lit(1.5)), "have a column 'owner_left' of Float64"),
+        (BARE.with_columns(**{"=1+1": pl.lit(1.5)}), "have a column '=1\\+1'"),
+    ],
+)
+def test_nothing_in_a_table_means_something_to_a_spreadsheet(table, why):
+    with pytest.raises(InvalidFile, match=why):
+        Results.from_bytes(packed({"links": table}), "x.results")
+
+
+def test_more_rows_than_anybody_has_are_not_read():
+    with pytest.raises(InvalidFile, match="it claims 1000000000 rows of links"):
+        Results.from_bytes(packed({"links": BARE}, rows={"links": 10**9}), "x.results")

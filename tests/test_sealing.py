@@ -17,7 +17,9 @@ from gramlink.sealing import (
     read_identity,
     read_recipient,
     seal,
+    seal_from,
     unseal,
+    unseal_from,
     write_identity,
     write_recipient,
 )
@@ -241,3 +243,33 @@ def test_a_file_that_is_not_there_is_named(path):
     for read in (read_identity, read_recipient):
         with pytest.raises(InvalidFile, match=r"hospital\.identity cannot be read"):
             read(path)
+
+
+@given(data=st.binary(max_size=200))
+def test_a_reader_can_tell_whom_a_file_is_from(data):
+    sealed = seal_from(data, OURS, THEIRS.recipient)
+    assert unseal_from(sealed, THEIRS, "x") == (data, OURS.recipient)
+
+
+def test_a_file_that_does_not_say_whom_it_is_from_is_opened_all_the_same():
+    assert unseal_from(seal(b"MILLER", [OURS.recipient]), OURS, "x") == (b"MILLER", None)
+
+
+def test_nobody_can_pass_for_another_to_a_reader():
+    mallory = new_identity()
+    marked = unseal(seal_from(b"grams", OURS, THEIRS.recipient), THEIRS, "x")
+    forged = [
+        marked.replace(b"grams", b"other"),
+        unseal(seal_from(b"grams", mallory, THEIRS.recipient), THEIRS, "x").replace(
+            mallory.recipient.key.encode(), OURS.recipient.key.encode()
+        ),
+        unseal(seal_from(b"grams", OURS, mallory.recipient), mallory, "x"),  # was for another
+        unseal(seal_from(b"grams", THEIRS, OURS.recipient), OURS, "x"),  # was the reader's own
+        marked.partition(b"\n")[0],
+        b"gramlink from " + OURS.recipient.key.encode() + b" \ngrams",
+    ]
+    for one in forged:
+        with pytest.raises(InvalidFile, match="does not come from whom it says it does"):
+            unseal_from(seal(one, [THEIRS.recipient]), THEIRS, "x")
+    with pytest.raises(InvalidFile, match="not an age recipient"):
+        unseal_from(seal(b"gramlink from nobody x\n", [THEIRS.recipient]), THEIRS, "x")

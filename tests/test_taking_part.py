@@ -31,7 +31,15 @@ from gramlink.ledger import Ledger
 from gramlink.mined import Mined
 from gramlink.results import Results
 from gramlink.roles import Owner
-from gramlink.sealing import Recipient, new_identity, seal, unseal, write_recipient
+from gramlink.sealing import (
+    Recipient,
+    new_identity,
+    seal,
+    seal_from,
+    unseal,
+    unseal_from,
+    write_recipient,
+)
 
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
@@ -82,7 +90,7 @@ class Hospital:
         assert len(set(self.links()) & set(records_of("hospital")["id"])) > 0.9 * COUNT
         assert not list(self.folder.glob(".*"))
         # the peer embedded with the very grams that the folder has
-        sent = unseal(
+        sent, _ = unseal_from(
             self.unit.bases["hospital", "registry"], self.unit.peers[0].identity, "what was sent"
         )
         assert sent == mined.to_json()
@@ -120,7 +128,7 @@ def test_what_is_kept_is_for_the_owner_alone(hospital):
 
 def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
     hospital.agrees = False
-    with pytest.raises(GramlinkError, match="not agreed to; nothing was spent or sent"):
+    with pytest.raises(GramlinkError, match="not agreed to; nothing was spent"):
         hospital.take_part()
     said = "\n".join(hospital.said)
     for phrase in (
@@ -398,7 +406,7 @@ def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_p
     assert "  nothing: what was mined before is used again" in hospital.said
     assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (30, 1)
     assert len(hospital.links()) > 0.9 * COUNT
-    sent = unseal(again.bases["hospital", "registry"], again.peers[0].identity, "what was sent")
+    sent, _ = unseal_from(again.bases["hospital", "registry"], again.peers[0].identity, "x")
     assert sent == (tmp_path / "before.json").read_bytes()
 
 
@@ -418,6 +426,41 @@ def test_what_another_mined_or_with_other_settings_is_not_used_again(hospital, c
         hospital.take_part(mined=Path("before.json"))
     assert not hospital.ledger.releases
     assert not (hospital.folder / "mined.json").exists()
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, marked):
+    """It knows all recipients, so it can seal to anybody; it is no owner, so that shows."""
+    mined = mined_by("registry").to_json()
+
+    def forged(where, content):
+        if where != f"GET /api/exchanges/{EXCHANGE}/bases/registry":
+            return content
+        reader = Recipient(unit.recipients["hospital"])
+        return seal_from(mined, unit.identity, reader) if marked else seal(mined, [reader])
+
+    unit.tamper = forged
+    with pytest.raises(Mismatch, match="does not come from the key of registry"):
+        hospital.take_part()
+    assert not (hospital.folder / "projection.json").exists()
+    unit.tamper = lambda _, content: content
+    hospital.take_part()
+    hospital.check()
+
+
+def test_a_party_that_joins_after_consent_ends_everything(hospital, unit):
+    def grown(where, content):
+        agreed = (hospital.folder / "consent.json").exists()
+        if not agreed or where != f"GET /api/exchanges/{EXCHANGE}":
+            return content
+        told = json.loads(content)
+        told["parties"].append({**told["parties"][-1], "name": "spy"})
+        return json.dumps(told).encode()
+
+    unit.tamper = grown
+    with pytest.raises(Mismatch, match="not those you agreed to"):
+        hospital.take_part()
+    assert ("hospital", "spy") not in unit.bases
 
 
 def pinned(unit, *names):
@@ -598,13 +641,14 @@ def test_hostile_results_are_refused_and_right_ones_fetched_afterwards(hospital,
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ({"id_left": "=1+1"}, "an id of its links is no pseudonym"),
-        ({"id_right": "@SUM(A1)"}, "an id of its links is no pseudonym"),
+        ({"id_left": "=1+1"}, "a cell of its links in id_left"),
+        ({"id_right": "@SUM(A1)"}, "a cell of its links in id_right"),
         ({"id_left": "0" * 32}, "1 records in links are not in hospital"),
-        ({"=cmd()": "x"}, "is not one of ours"),
-        ({"level_surname": "=1+1"}, "a cell of links in level_surname"),
+        ({"=cmd()": "x"}, "have a column '=cmd"),
+        ({"level_surname": "=1+1"}, "a cell of its links in level_surname"),
+        ({"cluster": "=1+1"}, "have a column 'cluster'"),
         ({"level_other": "equal"}, "is not one of ours"),
-        ({"match_weight": "=1+1"}, "is not one of ours"),
+        ({"match_weight": "=1+1"}, "have a column 'match_weight'"),
     ],
 )
 def test_nothing_gets_into_a_spreadsheet_that_could_run(hospital, unit, columns, says):
@@ -694,7 +738,7 @@ def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
 )
 def test_what_another_owner_mined_is_checked(hospital, unit, sent, says):
     unit.tamper = lambda path, content: (
-        seal(sent(), [Recipient(unit.recipients["hospital"])])
+        seal_from(sent(), unit.peers[0].identity, Recipient(unit.recipients["hospital"]))
         if path.startswith("GET") and "/bases/" in path
         else content
     )

@@ -6,7 +6,7 @@ GramlinkError            message: what happened; hint: what to do
 ├── InvalidRecords       a data file: names the file, row and column
 ├── InvalidBase          grams that cannot be a base
 ├── InvalidFile          a file of ours that is damaged, or not what was expected
-├── Mismatch             two owners whose settings differ
+├── Mismatch             what should go together and does not: settings, keys, parties
 ├── InvalidLedger        a ledger that is damaged, or another data set's
 ├── BudgetExceeded       more epsilon than is left
 ├── Refused              a linkage unit that answered and said no
@@ -51,7 +51,7 @@ class InvalidFile(GramlinkError):
 
 
 class Mismatch(GramlinkError):
-    """Two owners whose settings differ; the message says in what."""
+    """What should go together and does not; the message says in what."""
 
 
 class InvalidLedger(GramlinkError):

@@ -12,12 +12,13 @@ import multiprocessing
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gramlink.bundle import Bundle
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.errors import GramlinkError, InvalidFile, Mismatch
 from gramlink.files import moment, read_bytes, to_json, written_whole
 from gramlink.locks import alone
 from gramlink.matching import Progress
@@ -46,8 +47,7 @@ class Received:
         """What its sender is told."""
         if self.refused:
             return f"refused: {self.refused}\n"
-        facts = self.manifest
-        return f"accepted: {facts['rows']:,} records of {facts['owner']}, digest {self.digest}\n"
+        return f"accepted: the bundle of {self.manifest['owner']}, digest {self.digest}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,14 @@ def attend(
 ) -> tuple[list[Received], list[Answered]]:
     """Look through the inbox once, and answer what can be answered.
 
-    Privacy: opens bundles in memory only; what is written is numbers, or sealed to an owner.
+    Privacy: opens bundles in memory only. Receipts and records name owners and digests; all
+    else that is written is sealed to its owner.
     """
     identity = read_identity(identity_file)
     with alone(outbox / ".gramlink.lock", "at work"):
         received = _without_doubles(list(_received(inbox, identity_file)))
         for one in received:
-            _write(outbox / f"{one.name}.receipt.txt", one.receipt.encode())
+            _tell(outbox, one.name, one.receipt)
         good = [one for one in received if not one.refused]
         names = sorted({one.exchange for one in good})
         return received, [
@@ -106,18 +107,23 @@ def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
                 pool.shutdown()
                 pool = ProcessPoolExecutor(1, context)
                 yield Received(path.name, "", {}, "it took down the process that read it")
+            except (MemoryError, OverflowError):
+                yield Received(path.name, "", {}, "it is too large to be read")
     finally:
         pool.shutdown()
 
 
 def check(path: Path, identity_file: Path) -> Received:
     """What a file is, after all of it was read."""
-    data = read_bytes(path)
-    digest = hashlib.sha256(data).hexdigest()
+    digest = ""
     try:
+        data = read_bytes(path)
+        digest = hashlib.sha256(data).hexdigest()
         bundle = Bundle.from_bytes(unseal(data, read_identity(identity_file), path.name), path.name)
         if bundle.owner not in bundle.owners or len(bundle.owners) < 2:
             raise Mismatch("it does not name its owner among two or more owners")
+        if not bundle.exchange:
+            raise Mismatch("it does not name its exchange", hint="embed with --exchange")
         if bundle.reply is None:
             raise Mismatch("it does not say which key to seal the results to")
         if not bundle.ids:
@@ -152,27 +158,29 @@ def _answered(
     awaited = {name for one in received for name in one.manifest["owners"]} - present.keys()
     if awaited:
         return Answered(exchange, owners, tuple(sorted(awaited)))
-    prefix = f"{exchange}-" if exchange else ""
-    record = outbox / f"{prefix}answered.json"
+    record = outbox / f"{exchange}-answered.json"
     digests = {owner: one.digest for owner, one in sorted(present.items())}
-    if _recorded(record) == digests:
+    answered = {"bundles": digests, "returns": returns}
+    if _recorded(record) == answered:
         return Answered(exchange, owners)
     try:
         bundles = [_bundle(inbox / one.name, one.digest, identity) for one in received]
+        if any(set(bundle.owners) != set(owners) for bundle in bundles):
+            raise Mismatch("the bundles do not name the same owners")
         answers = answer(
             bundles, dict.fromkeys(owners, returns), created=moment(), progress=progress
         )
+        files = []
+        for bundle in bundles:
+            assert bundle.reply is not None  # noqa: S101  # `check` has seen to it
+            path = outbox / f"{exchange}-{bundle.owner}.results.age"
+            _write(path, seal(answers.results[bundle.owner].to_bytes(), [bundle.reply]))
+            files.append(path.name)
+        _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
         for one in received:
-            _write(outbox / f"{one.name}.receipt.txt", f"refused: {error}\n".encode())
+            _tell(outbox, one.name, f"refused: {error}\n")
         return Answered(exchange, owners, failed=str(error))
-    files = []
-    for bundle in bundles:
-        assert bundle.reply is not None  # noqa: S101  # `check` has seen to it
-        path = outbox / f"{prefix}{bundle.owner}.results.age"
-        _write(path, seal(answers.results[bundle.owner].to_bytes(), [bundle.reply]))
-        files.append(path.name)
-    _write(record, to_json("answered", {"bundles": digests, "created": moment()}))
     return Answered(exchange, owners, files=tuple(files), summary=answers.summary)
 
 
@@ -184,11 +192,18 @@ def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
 
 
 def _recorded(path: Path) -> Any:
-    """The digests of the bundles that were answered last."""
+    """The bundles that were answered last, and with what."""
     try:
-        return json.loads(path.read_bytes())["bundles"]
+        content = json.loads(path.read_bytes())
+        return {"bundles": content["bundles"], "returns": content["returns"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _tell(outbox: Path, name: str, receipt: str) -> None:
+    """Leave a receipt; a file whose name leaves no room for one goes without."""
+    with suppress(InvalidFile):
+        _write(outbox / f"{name}.receipt.txt", receipt.encode())
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -19,8 +19,9 @@ Returns = Literal["links", "weights", "counts"]  # weights: links with all that 
 PAIRS = {"id_left": pl.String, "id_right": pl.String}
 OWNERS = {"owner_left": pl.String, "owner_right": pl.String}  # where there are more than two
 CLUSTERS = {"cluster": pl.Int64, "owner": pl.String, "id": pl.String}
-DETAILS = (pl.Float64(), pl.String())
-MOST_COUNTS = 1000
+NUMBERS = dict.fromkeys(("distance", "match_weight", "match_probability"), pl.Float64)
+LEVEL, WORDS = "level_", "^[a-z0-9 ]+$"  # how near each field is, in words
+MOST_COUNTS, MOST_COLUMNS, MOST_ROWS = 1000, 60, 10**8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,16 +91,34 @@ def _count(content: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _table(archive: Archive, table: str, rows: int) -> pl.DataFrame:
+def _table(archive: Archive, table: str, rows: Any) -> pl.DataFrame:
+    """A table, none of whose cells can mean something to a spreadsheet."""
+    if table not in ("links", "possible", "clusters"):
+        raise archive.damaged(f"it has a table {table[:100]!r}")
     part = f"{table}.parquet"
     columns = archive.columns(part)
-    needed: dict[str, Any] = CLUSTERS if table == "clusters" else PAIRS
-    if table not in ("links", "possible", "clusters") or not needed.items() <= columns.items():
-        raise archive.damaged(f"its table {table[:100]!r} has not the columns it must have")
-    if any(kind not in DETAILS for name, kind in columns.items() if name not in needed):
-        raise archive.damaged(f"a column of its {table} is neither text nor a number")
+    needed = CLUSTERS if table == "clusters" else PAIRS
+    allowed = {**needed, **({} if table == "clusters" else {**OWNERS, **NUMBERS})}
+    for name, kind in columns.items():
+        expected = pl.String if name.startswith(LEVEL) else allowed.get(name)
+        if kind != expected or (table == "clusters" and name not in needed):
+            raise archive.damaged(f"its {table} have a column {name[:100]!r} of {kind}")
+    if not needed.keys() <= columns.keys() or len(columns) > MOST_COLUMNS:
+        raise archive.damaged(f"its {table} have not the columns they must have")
+    if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
+        raise archive.damaged(f"it claims {str(rows)[:100]} rows of {table}")
     frame = archive.frame(part, columns, rows)
-    for ids in needed.keys() & {"id", "id_left", "id_right"}:
-        if not frame[ids].str.contains(PSEUDONYM).all(ignore_nulls=False):
-            raise archive.damaged(f"an id of its {table} is no pseudonym")
+    owners = archive.manifest["owners"]
+    for name in columns:
+        cells = frame[name]
+        if name in ("id", "id_left", "id_right"):
+            fine = cells.str.contains(PSEUDONYM)
+        elif name in ("owner", "owner_left", "owner_right"):
+            fine = cells.is_in(owners)
+        elif name.startswith(LEVEL):
+            fine = cells.str.contains(WORDS)
+        else:
+            continue
+        if not fine.all(ignore_nulls=False):
+            raise archive.damaged(f"a cell of its {table} in {name[:100]} is not as we write it")
     return frame

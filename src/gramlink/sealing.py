@@ -6,8 +6,10 @@ them, so that the `age` tool can open our files and we can read its keys.
 """
 
 import hashlib
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from gramlink.errors import InvalidFile, InvalidParameter
 from gramlink.files import fingerprint, read_bytes, written_whole
 
 HEADER = b"age-encryption.org/v1\n"
+_FROM = b"gramlink from "
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _HINT = "`gramlink keys new` makes a pair of files"
 
 
@@ -92,6 +96,54 @@ def unseal(data: bytes, identity: Identity, name: str) -> bytes:
             hint="ask its sender for it again",
         ) from None
     return opened
+
+
+def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
+    """The data sealed to a reader, who can tell that it comes from the sender.
+
+    age does not say who sealed a file. A first line does: the sender's recipient, and a hash of
+    the data under a key that only the two of them can compute, X25519 of one's identity and the
+    other's recipient.
+    """
+    line = f"{_FROM.decode()}{sender.recipient.key} {_mark(data, sender, reader, own=True)}\n"
+    return seal(line.encode() + data, [reader])
+
+
+def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
+    """What was sealed to a reader, and whom it is certain to come from, if it says."""
+    opened = unseal(data, reader, name)
+    if not opened.startswith(_FROM):
+        return opened, None
+    line, _, content = opened.removeprefix(_FROM).partition(b"\n")
+    key, _, mark = line.decode("ascii", "replace").partition(" ")
+    sender = Recipient(key)
+    if not hmac.compare_digest(mark.encode(), _mark(content, reader, sender, own=False).encode()):
+        raise InvalidFile(
+            f"{name} does not come from whom it says it does", hint="call the other owner"
+        )
+    return content, sender
+
+
+def _mark(data: bytes, own_identity: Identity, other: Recipient, *, own: bool) -> str:
+    """A hash that only the holders of two identities can compute; `own`: of our own data."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+    private = X25519PrivateKey.from_private_bytes(_raw(own_identity.secret))
+    shared = private.exchange(X25519PublicKey.from_public_bytes(_raw(other.key)))
+    parties = [own_identity.recipient.key, other.key]
+    sender, reader = parties if own else reversed(parties)
+    hashed = blake2b(f"{sender}\n{reader}\n".encode(), key=shared, person=b"gramlink from")
+    hashed.update(data)
+    return hashed.hexdigest()
+
+
+def _raw(key: str) -> bytes:
+    """The 32 bytes of an age key, whose Bech32 pyrage has checked."""
+    letters = key.lower().rpartition("1")[2][:-6]  # the last six are a checksum
+    number = 0
+    for letter in letters:
+        number = number * 32 + _BECH32.index(letter)
+    return (number >> (5 * len(letters) - 256)).to_bytes(32, "big")
 
 
 def is_sealed(data: bytes) -> bool:

@@ -829,7 +829,7 @@ def test_a_sealed_file_that_was_changed_or_cut_short_is_refused(refused, sealed,
 def test_a_file_that_was_cut_short_is_not_said_to_be_intact(refused, done, name, share):
     data = (done / name).read_bytes()
     (done / name).write_bytes(data[: int(len(data) * share)])
-    refused("inspect", name, says=f"{name} is damaged")
+    refused("inspect", name, says=f"{name} is {'damaged' if share else 'not a file that'}")
 
 
 def changed_manifest(path, **changes):

@@ -64,8 +64,9 @@ def test_nothing_is_spent_unless_somebody_agrees(run, unit, folder, monkeypatch)
         assert "nobody is there to agree" in result.err
         assert "--yes" in result.err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
-    assert "not agreed to; nothing was spent or sent" in run(*ASK, ok=False).err
+    assert "not agreed to; nothing was spent" in run(*ASK, ok=False).err
     assert not (folder / "hospital.ledger").exists()
     assert ("hospital", "registry") not in unit.bases
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)

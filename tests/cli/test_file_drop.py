@@ -157,7 +157,7 @@ def test_an_owner_who_has_not_sent_anything_is_awaited(run, drop):
     (drop / "unit/inbox/office.bundle.age").unlink()
     exchange = attended(run)["exchanges"][0]
     assert (exchange["awaited"], exchange["files"]) == (["office"], [])
-    assert receipt(drop, "clinic.bundle.age").startswith("accepted: 200 records of clinic")
+    assert receipt(drop, "clinic.bundle.age").startswith("accepted: the bundle of clinic, digest")
     assert "office awaited" in run("unit", "inbox", "outbox").out
 
 
@@ -295,7 +295,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     ("args", "says"),
     [
         (("nowhere", "outbox"), "there is no folder nowhere"),
-        (("inbox", "nowhere"), "there is no folder nowhere"),
+        (("inbox", "nowhere/outbox"), "there can be no folder nowhere/outbox"),
         (("inbox", "inbox"), "are the same folder"),
         (("inbox", "outbox", "--returns", "all"), "no such thing goes back"),
         (("inbox", "outbox", "--identity", "unit.recipient"), "not an age identity"),
@@ -329,3 +329,27 @@ def test_another_units_bundle_is_refused(run, drop):
     path.write_bytes(seal(plain, [new_identity().recipient]))
     attended(run, ok=False)
     assert "sealed to another key" in receipt(drop, "clinic.bundle.age")
+
+
+def test_other_results_are_written_when_something_else_is_to_go_back(run, drop):
+    attended(run)
+    before = (drop / "unit/outbox/stroke-clinic.results.age").read_bytes()
+    assert len(attended(run, args=("--returns", "counts"))["exchanges"][0]["files"]) == 2
+    assert (drop / "unit/outbox/stroke-clinic.results.age").read_bytes() != before
+
+
+def test_a_file_that_cannot_be_told_of_does_not_keep_others_waiting(run, drop):
+    (drop / "unit/inbox" / ("x" * 240 + ".age")).write_bytes(b"")
+    state = attended(run, ok=False)
+    assert len(state["exchanges"][0]["files"]) == 2
+
+
+def test_bundles_that_name_other_owners_are_not_linked(run, drop):
+    reseal(drop, _manifest(lambda m: m.update(owners=["clinic", "office", "spy"])))
+    path = drop / "unit/inbox/spy.age"
+    identity = read_identity(drop / "unit/unit.identity")
+    clinic = unseal((drop / "unit/inbox/clinic.bundle.age").read_bytes(), identity, "x")
+    spy = _manifest(lambda m: m.update(owner="spy"))(clinic)
+    path.write_bytes(seal(spy, [identity.recipient]))
+    state = attended(run, ok=False)
+    assert "do not name the same owners" in state["exchanges"][0]["failed"]

@@ -45,7 +45,9 @@ def test_a_wrong_secret_is_refused_as_an_unknown_token_is(anybody, operator):
         operator.token[:12] + "x" * 43,
     ):
         answer = anybody.get("/api/token", 401, headers={"Authorization": f"Bearer {token}"})
-        assert answer.json()["error"] == "this is not a token of this linkage unit"
+        assert answer.json()["error"] == (
+            "this is not a token of this linkage unit, or its exchange was deleted"
+        )
         assert answer.headers["www-authenticate"] == "Bearer"
 
 

@@ -97,11 +97,13 @@ def read_schema(path: Path, **overrides: Any) -> "Schema":
     return checked_schema(**{**dict(schema), **given}) if given else schema
 
 
-def read_opened(path: Path, identity_file: Path | None) -> bytes:
-    """The bytes of a file, opened first if it is sealed."""
+def read_opened(
+    path: Path, identity_file: Path | None, told: Callable[[str], None] | None = None
+) -> bytes:
+    """The bytes of a file, opened first if it is sealed; whom it is from is told."""
     from gramlink.errors import InvalidParameter
     from gramlink.files import read_bytes
-    from gramlink.sealing import is_sealed, read_identity, unseal
+    from gramlink.sealing import is_sealed, read_identity, unseal_from
 
     data = read_bytes(path)
     if not is_sealed(data):
@@ -110,7 +112,11 @@ def read_opened(path: Path, identity_file: Path | None) -> bytes:
         raise InvalidParameter(
             f"{path} is sealed", hint="name the identity file that opens it with --identity"
         )
-    return unseal(data, read_identity(identity_file), path.name)
+    opened, sender = unseal_from(data, read_identity(identity_file), path.name)
+    if told:
+        known = f"comes from the key {sender.fingerprint}" if sender else "may come from anybody"
+        told(f"{path.name} {known}")
+    return opened
 
 
 def read_data(data: Path, schema: "Schema", separator: str, encoding: str) -> "Records":
@@ -175,5 +181,5 @@ def write_csv(path: Path, frame: "pl.DataFrame") -> None:
     """A frame to a CSV file, whole or not at all."""
     from gramlink.files import written_whole
 
-    with written_whole(path) as file:
+    with written_whole(path, mode=0o600) as file:  # ids and links are for their owner
         file.write(frame.write_csv().encode())

@@ -90,7 +90,7 @@ def embed(
         known = key_file.exists()
         _show(embedded(owner_key(key_file) if known else made_up), speaker, made_up=not known)
         return
-    with written_whole(output) as file:
+    with written_whole(output, mode=0o600) as file:
         bundle = embedded(owner_key(key_file))
         packed = bundle.to_bytes()
         file.write(seal(packed, [unit]) if unit else packed)

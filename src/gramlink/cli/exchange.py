@@ -113,7 +113,8 @@ def _agreed(what: str, speaker: Speaker) -> bool:
     """Ask, where there is someone to see what is asked."""
     from gramlink.errors import InvalidParameter
 
-    if speaker.quiet or speaker.as_json or not sys.stdin or not sys.stdin.isatty():
+    seen = not speaker.quiet and not speaker.as_json and sys.stdout and sys.stdout.isatty()
+    if not seen or not sys.stdin or not sys.stdin.isatty():
         raise InvalidParameter(
             "nobody is there to agree to what is spent and sent",
             hint="run it in a terminal, or agree beforehand with --yes",

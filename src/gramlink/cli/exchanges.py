@@ -60,11 +60,13 @@ def new(
 ) -> None:
     """Make an exchange, and write a token for each party to a file."""
     from gramlink.files import read_bytes
+    from gramlink.schema import load_schema
     from gramlink.server import exchanges
     from gramlink.server.plan import Plan
     from gramlink.server.unit import opened
 
     text = read_bytes(schema).decode("utf-8-sig", "replace")
+    load_schema(schema)  # whose complaints name the file
     plan = Plan(name, text, tuple(parties), _returned(returns or []), days)
     with opened(data) as unit, unit.store.change() as db:
         given = exchanges.create(db, unit.folder, plan)

@@ -14,7 +14,10 @@ LENGTHY = ("settings", "gram lengths", "bases", "fields", "patterns", "within")
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="Any file that gramlink writes.", metavar="FILE")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A bundle, results, mined, projection or model file.", metavar="FILE"),
+    ],
     identity_file: IdentityFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
@@ -24,7 +27,7 @@ def inspect(
 
     speaker = Speaker(quiet=False, as_json=as_json)
     sealed = is_sealed(read_bytes(file))
-    data = read_opened(file, identity_file)
+    data = read_opened(file, identity_file, speaker.say)
     kind, content = _content(data, file.name)
     if sealed:
         speaker.say("sealed, and opened: not a byte was changed")
@@ -68,7 +71,13 @@ def _content(data: bytes, name: str) -> tuple[str, dict[str, Any]]:
         except InvalidFile as error:
             if f"not a {kind} file but a" in str(error):
                 continue
+            if data[:1] not in (b"P", b"{") or data.startswith(b'{"gramlink": "ledger"'):
+                break
             raise
         read(data, name)
         return kind, content.manifest if isinstance(content, Archive) else content
-    raise InvalidFile(f"{name} is no file to inspect", hint="one of " + ", ".join(readers))
+    raise InvalidFile(
+        f"{name} is not a file that inspect knows",
+        hint=f"it knows {', '.join(readers)} files, sealed or not; see also `gramlink ledger` and "
+        "`gramlink keys show`",
+    )

@@ -40,9 +40,12 @@ def merge(
             hint="ask the other owner for what its `gramlink mine` wrote",
         )
     refuse_replacing(output, *mined_files, identity_file)
-    mined = [Mined.from_json(read_opened(path, identity_file), path.name) for path in mined_files]
+    mined = [
+        Mined.from_json(read_opened(path, identity_file, speaker.say), path.name)
+        for path in mined_files
+    ]
     projection = agree(*mined)
-    with written_whole(output) as file:
+    with written_whole(output, mode=0o600) as file:
         file.write(projection.to_json())
     speaker.say(f"wrote {output}")
     for name, base in projection.bases.items():

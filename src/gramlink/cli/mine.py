@@ -29,8 +29,6 @@ from gramlink.cli.common import (
 if TYPE_CHECKING:
     from gramlink.schema import Schema
 
-ROOM = 2**20  # bytes for what is mined, taken before it is paid for
-
 
 def mine(
     data: Data,
@@ -64,6 +62,7 @@ def mine(
     from gramlink.ledger import Ledger
     from gramlink.privacy import shown
     from gramlink.roles import Owner
+    from gramlink.roles.owner import ROOM
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
     owner = owner_name(owner or data.stem)
@@ -82,7 +81,7 @@ def mine(
     shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
     ledger = Ledger(ledger_file, dataset, schema.epsilon)
     # The output has its room on disk before the ledger is charged: a full disk costs nothing.
-    with written_whole(output, room=ROOM) as file:
+    with written_whole(output, room=ROOM, mode=0o600) as file:
         mined = Owner(owner, records, schema, key=b"").mine(ledger)
         file.write(mined.to_json())
     cost = mined.epsilon or Fraction(0)

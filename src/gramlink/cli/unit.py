@@ -32,9 +32,11 @@ def unit(
     from gramlink.results import Returns
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
-    for folder in (inbox, outbox):
-        if not folder.is_dir():
-            raise InvalidFile(f"there is no folder {folder}", hint="make it, or name another")
+    if not inbox.is_dir():
+        raise InvalidFile(f"there is no folder {inbox}", hint="make it, or name another")
+    if not outbox.parent.is_dir() or (outbox.exists() and not outbox.is_dir()):
+        raise InvalidFile(f"there can be no folder {outbox}", hint="name another")
+    outbox.mkdir(exist_ok=True)
     if inbox.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     choices = get_args(Returns)
@@ -49,7 +51,7 @@ def unit(
     if not received:
         speaker.say(f"{inbox} has no bundle")
     for exchange in answered:
-        name = exchange.exchange or f"the exchange of {' and '.join(exchange.owners)}"
+        name = exchange.exchange
         if exchange.awaited:
             speaker.say(f"{name}: {', '.join(exchange.awaited)} awaited")
         elif exchange.failed:

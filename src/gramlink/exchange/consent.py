@@ -24,7 +24,7 @@ CODE = 40  # hex digits: a unit can choose keys at will to make two codes of 20 
 DATA = "data file"
 _GOES_BACK = {
     "links": "links, without weights",
-    "weights": "links, with their weights and how near each field is",
+    "weights": "links, with weights and how near each field is (of clusters, the possible ones)",
     "counts": "counts only",
 }
 
@@ -38,6 +38,8 @@ class Terms:
     cost: Fraction
     ledger: Ledger
     data: str  # digest of the data file
+    columns: Mapping[str, list[str]]  # what each field is read from
+    returns: Mapping[str, str]  # what goes back to whom
     pinned: bool = False  # whether the other owners' keys were had from them
 
     @property
@@ -52,8 +54,14 @@ class Terms:
             "unit's key": self.unit.key,
             "epsilon": str(self.cost),
             "ledger": str(self.ledger.path.absolute()),
+            "columns": _listed(self.columns),
+            "what goes back": _listed(self.returns),
             DATA: self.data,
         }
+
+
+def _listed(table: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(table.items()))
 
 
 def keys_code(keys: Mapping[str, Recipient]) -> str:
@@ -112,7 +120,7 @@ def agree_to(part: Part, terms: Terms, status: Status) -> None:
         for line in _shown(part, terms, status):
             part.voice.say(line)
         if not part.voice.ask("Mine and send this?"):
-            raise GramlinkError("not agreed to; nothing was spent or sent")
+            raise GramlinkError("not agreed to; nothing was spent, and nothing sent but your key")
         part.folder.note(CONSENT, now)
         return
     changed = [

@@ -126,8 +126,8 @@ def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -
         raise BudgetExceeded(
             f"taking part costs epsilon {shown(cost)}, only {shown(state.left)} is left "
             f"in {ledger.path.name}",
-            hint=f"`gramlink ledger {ledger.path.name} --allow` allows more; --epsilon spends "
-            "less; --mined costs nothing",
+            hint=f"`gramlink ledger {ledger.path.name} --allow {shown(state.spent + cost)}` allows "
+            "it; --epsilon spends less; --mined FILE uses again what was paid for",
         )
 
 

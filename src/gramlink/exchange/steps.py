@@ -2,10 +2,11 @@
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from fractions import Fraction
 
 from gramlink.errors import InvalidFile, Mismatch, Refused
-from gramlink.exchange.entering import purpose_of
+from gramlink.exchange.entering import check_ledger, purpose_of
 from gramlink.exchange.folder import (
     BUNDLE,
     MINED,
@@ -20,11 +21,7 @@ from gramlink.ledger import Ledger
 from gramlink.mined import Mined
 from gramlink.privacy import shown
 from gramlink.projection import Projection, agree
-from gramlink.sealing import (
-    Recipient,
-    seal,
-    unseal,
-)
+from gramlink.sealing import Recipient, seal, seal_from, unseal_from
 
 
 def join(part: Part) -> Status:
@@ -51,6 +48,7 @@ def mine(part: Part, ledger: Ledger) -> Mined:
     if noted and is_paid_for(part):
         return Mined.from_json(part.folder.read(MINED), str(part.folder / MINED))
     if noted is None:
+        check_ledger(part.folder, part.place, ledger, part.owner.schema)  # days may have passed
         noted = {"nonce": secrets.token_hex(16)}
         part.folder.note(MINING, noted)
     purpose = purpose_of(part.place, str(noted["nonce"]))
@@ -72,17 +70,27 @@ def mine(part: Part, ledger: Ledger) -> Mined:
 
 def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
     """Leave what was mined for each other owner, the same bytes whenever it is tried."""
-    status = part.status()
+    status = _of_the_agreed(part.status(), keys)
     for name, number in part.others(status).items():
         file = f"base-{number}.age"
         if not part.folder.has(file):
-            part.folder.write(file, seal(mined.to_json(), [keys[name]]))
+            part.folder.write(file, seal_from(mined.to_json(), part.identity, keys[name]))
         if name not in status[part.owner.name].sent_to:
             part.client.put_base(part.place.exchange, name, part.folder.read(file))
             part.voice.say(f"sent what was mined to {name}")
 
 
-def gather(part: Part, mined: Mined) -> Projection:
+def _of_the_agreed(status: Status, keys: Mapping[str, Recipient]) -> Status:
+    """The status, if the parties are those that this owner has agreed to."""
+    if set(status.names) != set(keys):
+        raise Mismatch(
+            f"the parties are {', '.join(status.names)}, and not those you agreed to",
+            hint="call the other owners: somebody may want to read what is not for them",
+        )
+    return status
+
+
+def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projection:
     """The projection that follows from what all owners mined."""
     if not part.folder.has(PROJECTION):
         own = part.owner.name
@@ -92,20 +100,31 @@ def gather(part: Part, mined: Mined) -> Projection:
                 [name for name in part.others(status) if own not in status[name].sent_to],
             )
         )
-        received = [_received(part, name, n) for name, n in part.others(status).items()]
+        _of_the_agreed(status, keys)
+        received = [_received(part, name, n, keys) for name, n in part.others(status).items()]
         part.folder.write(PROJECTION, agree(mined, *received).to_json())
     file = str(part.folder / PROJECTION)
     projection = Projection.from_json(part.folder.read(PROJECTION), file)
+    if set(projection.owners) != set(keys):
+        raise Mismatch(f"{file} is not of the owners you agreed to", hint="call the other owners")
     said = f"fingerprint of the projection: {projection.fingerprint}"
     part.voice.say(f"{said}  (must be the same at all owners)")
     return projection
 
 
-def _received(part: Part, sender: str, number: int) -> Mined:
+def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient]) -> Mined:
+    """What another owner mined, which the unit could not have made up."""
     file, what = f"mined-{number}.json", f"what {sender} mined"
     if part.folder.has(file):
         return Mined.from_json(part.folder.read(file), str(part.folder / file))
-    opened = unseal(part.client.base(part.place.exchange, sender), part.identity, what)
+    sealed = part.client.base(part.place.exchange, sender)
+    opened, source = unseal_from(sealed, part.identity, what)
+    if source != keys[sender]:
+        raise Mismatch(
+            f"{what} does not come from the key of {sender}",
+            hint=f"ask {sender} to seal it with --identity; the unit, or somebody, may have "
+            "made it up",
+        )
     mined = Mined.from_json(opened, what)
     if mined.owner != sender:
         raise Mismatch(

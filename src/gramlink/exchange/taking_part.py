@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.client import Client
-from gramlink.errors import InvalidFile
+from gramlink.errors import InvalidFile, InvalidRecords
 from gramlink.exchange import entering, steps
 from gramlink.exchange.collecting import collect, summary
 from gramlink.exchange.consent import Terms, agree_to, served_keys
-from gramlink.exchange.folder import DONE, KEY, MINED, RESULTS, Folder, taken
+from gramlink.exchange.folder import DONE, KEY, MINED, RESULTS, SCHEMA, Folder, taken
 from gramlink.exchange.part import Part, Voice
 from gramlink.exchange.status import place_of
 from gramlink.files import owner_name
 from gramlink.ledger import Ledger
 from gramlink.pseudonyms import owner_key
-from gramlink.records import read_records
+from gramlink.records import Records, read_records
 from gramlink.roles import Owner
+from gramlink.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,7 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             raise InvalidFile(f"{choices.output} exists already", hint="name another output")
         entering.settle(folder, place)
         schema = entering.agreed_schema(client, folder, place, choices.schema, choices.epsilon)
-        records = read_records(
-            choices.data,
-            schema,
-            separator=choices.separator or None,
-            encoding=choices.encoding or None,
-        )
+        records = _read(choices, schema, folder)
         voice.say(f"{choices.data}: {len(records):,} records")
         for problem in records.problems:
             voice.say(f"  {problem}")
@@ -82,6 +78,19 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
         return _go(part, ledger, choices)
 
 
+def _read(choices: Choices, schema: Schema, folder: Folder) -> Records:
+    separator, encoding = choices.separator or None, choices.encoding or None
+    try:
+        return read_records(choices.data, schema, separator=separator, encoding=encoding)
+    except InvalidRecords as error:
+        if "linkage.toml" not in error.hint or choices.schema:
+            raise
+        hint = (
+            f"copy {folder / SCHEMA}, set `id` or `column` in the copy, and name it with --schema"
+        )
+        raise InvalidRecords(str(error), hint=hint) from error
+
+
 def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     status = steps.join(part)
     keys = served_keys(part, status, choices.peers)
@@ -89,22 +98,30 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
         data = hashlib.file_digest(file, "sha256").hexdigest()
     free = steps.is_paid_for(part)
     cost = Fraction(0) if free else sum(part.owner.schema.costs.values(), Fraction(0))
-    terms = Terms(keys, part.place.unit, cost, ledger, data, pinned=bool(choices.peers))
+    terms = Terms(
+        keys,
+        part.place.unit,
+        cost,
+        ledger,
+        data,
+        columns={field.name: list(field.columns) for field in part.owner.schema.fields},
+        returns={party.name: party.returns for party in status.parties},
+        pinned=bool(choices.peers),
+    )
     agree_to(part, terms, status)
     mined = steps.mine(part, ledger)
     steps.share(part, mined, keys)
-    projection = steps.gather(part, mined)
+    projection = steps.gather(part, mined, keys)
     steps.embed(part, projection)
     steps.send(part)
     steps.await_results(part)
     done = collect(part, projection, choices.output)
     for line in summary(done):
         part.voice.say(line)
-    part.voice.say(
-        f"keep {ledger.path}, and {part.folder / MINED}, which is paid for (see --mined); "
-        f"keep {part.folder / KEY} if others will send you data under your pseudonyms; "
-        f"delete the rest of {part.folder.path}, which is not for others to read"
-    )
+    part.voice.say(f"keep {ledger.path} with the data")
+    part.voice.say(f"keep {part.folder / MINED}: it is paid for, and --mined uses it again")
+    part.voice.say(f"keep {part.folder / KEY} if others will send you data under your pseudonyms")
+    part.voice.say(f"{part.folder.path} is not for others to read")
     return done
 
 

@@ -31,18 +31,13 @@ class Viewer:
     expires: str
     party: Party | None = None
 
-    @property
-    def name(self) -> str:
-        """What the log calls it."""
-        return self.party.name if self.party else "operator"
-
 
 def recognised(db: sqlite3.Connection, text: str) -> Viewer:
     """Whom a token speaks for. Why it does not is told only to who has the whole token."""
     token = Token.parsed(text)
     row = token and db.execute("SELECT * FROM tokens WHERE id = ?", (token.id,)).fetchone()
     if not token or not row or not token.matches(row["digest"]):
-        raise _unauthorised("this is not a token of this linkage unit")
+        raise _unauthorised("this is not a token of this linkage unit, or its exchange was deleted")
     if row["revoked"]:
         raise _unauthorised("this token was revoked")
     if row["expires"] <= now():

@@ -1,6 +1,5 @@
 """Unit: a data folder that is ready for work, as the server and the operator's commands use it."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -135,8 +134,6 @@ def _give_operator_token(unit: Unit) -> None:
 
 
 def write_secret(path: Path, text: str) -> None:
-    """A line that only its owner can read; the mode does not depend on who made the file first."""
+    """A line that only its owner can read."""
     with written_whole(path, mode=0o600) as file:
-        if hasattr(os, "fchmod"):
-            os.fchmod(file.fileno(), 0o600)
         file.write(f"{text}\n".encode())

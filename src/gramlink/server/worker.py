@@ -7,6 +7,7 @@ and ends as soon as its standard input does. What it finds out is in the tables 
 
 import hashlib
 import os
+import sqlite3
 import sys
 import threading
 import time
@@ -46,6 +47,8 @@ def main(data: Path, number: int, memory: int) -> None:
         do(folder, store, job)
     except GramlinkError as error:
         reason = _line(_said(error))
+    except sqlite3.OperationalError:
+        raise  # which passes: the server starts another worker
     except (MemoryError, ImportError):  # which a library raises that has no room to be loaded
         reason = "there is not enough memory for it"
     except Exception as error:  # noqa: BLE001  # its message may quote records

@@ -128,6 +128,7 @@ def _bases(me: View, others: list[View], path: str) -> str:
 def _sealing(name: str, other: str) -> str:
     return (
         f"gramlink seal {shell(f'{name}.mined.json')} --to {shell(f'{other}.recipient')}"
+        f" --identity {shell(f'{name}.identity')}"
         f" -o {shell(f'{name}-to-{other}.age')}"
     )
 
