@@ -19,11 +19,17 @@ Written by `make docs` from the code. The [glossary](glossary.md) explains the w
 def commands() -> str:
     """The help of every command, as a terminal of 80 columns shows it."""
     parts = ["## Commands\n"]
-    for info in app.registered_commands:
+    every = [[str(info.name)] for info in app.registered_commands]
+    for group in app.registered_groups:
+        every += [
+            [str(group.name), str(one.name)] for one in group.typer_instance.registered_commands
+        ]
+    for words in every:
         printed = io.StringIO()
         with redirect_stdout(printed), suppress(SystemExit):
-            app([info.name, "--help"], prog_name="gramlink", terminal_width=80)
-        parts.append(f"### gramlink {info.name}\n\n```text\n{printed.getvalue().strip()}\n```\n")
+            app([*words, "--help"], prog_name="gramlink", terminal_width=80)
+        title = f"### gramlink {' '.join(words)}"
+        parts.append(f"{title}\n\n```text\n{printed.getvalue().strip()}\n```\n")
     return "\n".join(parts)
 
 

@@ -85,7 +85,9 @@ def test_another_site_can_sign_nobody_in_or_out(browser, operator):
 
 def test_pages_need_a_token(browser, operator):
     for path in ("/log", "/exchanges/stroke-2026"):
-        assert "<html" in browser.get(path, 401, headers=OWN).text
+        page = browser.get(path, 401, headers=OWN).text
+        assert "<html" in page
+        assert 'name="token"' in page
         assert browser.get(path, 401).json()["error"]
     assert "<html" in operator.get("/exchanges/nonsense", 404, headers=OWN).text
     assert "<html" in operator.get("/nonsense", 404, headers=OWN).text

@@ -97,8 +97,10 @@ def refused(request: Request, error: GramlinkError) -> Response:
     if status == 408:
         headers["Connection"] = "close"
     if wants_page(request):
-        from gramlink.server.pages import problem_page
+        from gramlink.server.pages import problem_page, sign_in
 
+        if status == 401:
+            return HTMLResponse(sign_in(message), status, headers)
         return HTMLResponse(problem_page(status, message, hint), status, headers)
     content: dict[str, Any] = {"error": message, "hint": hint, **facts}
     return Response(json.dumps(content), status, headers, "application/json")
