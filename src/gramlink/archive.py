@@ -67,8 +67,8 @@ class Archive:
     def frame(self, part: str, columns: Mapping[str, Any], rows: int) -> pl.DataFrame:
         """A part of so many rows and these columns, which is seen to before it is read.
 
-        Whoever reads archives of strangers does so in a process of its own: a Parquet file
-        can be made to take its reader down.
+        A Parquet file can be made to take its reader down, so a linkage unit reads archives
+        of strangers in a process of its own.
         """
         if self.columns(part) != dict(columns):
             raise self.damaged(f"its columns are not those of a {self.kind}")

@@ -5,16 +5,18 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import get_args
 
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
 from gramlink.files import DAMAGE, exchange_name, owner_name
+from gramlink.mining import FREE
+from gramlink.results import Returns
 from gramlink.schema import Schema, schema_from
 from gramlink.server.access import LONGEST
 
 LARGEST_SCHEMA = 2**18
 MOST_PARTIES = 20
-RETURNS = ("links", "weights", "counts")
-_SEEN_GRAMS = ("public", "random", "exact")
+RETURNS: tuple[str, ...] = get_args(Returns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def check_schema(text: str) -> Schema:
         why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
         raise InvalidSchema(f"linkage.toml is not TOML of a schema: {why}".rstrip(": ")) from error
     for one in schema.fields:
-        if one.kind == "text" and one.miner in _SEEN_GRAMS:
+        if one.kind == "text" and one.miner in FREE:
             raise InvalidSchema(
                 f'linkage.toml: fields.{one.name} has miner = "{one.miner}", '
                 "whose grams the linkage unit could know",
