@@ -1,9 +1,71 @@
 """Edit distance on the plain text: the quality that privacy is measured against."""
 
-import numpy as np
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gramlink.matching import Pairs
-from gramlink.strings import Strings
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.baselines.rival import listed
+from gramlink.errors import InvalidParameter
+from gramlink.matching import MOST_PAIRS, Pairs
+from gramlink.strings import LONGEST, Strings
+
+if TYPE_CHECKING:
+    from gramlink.kernels import levenshtein
+
+Ints = npt.NDArray[np.int64]
+
+BEYOND = (LONGEST + 1) ** 2  # a missing value's distance: larger than any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """The texts themselves, as a rival. Distances are squared edit distances.
+
+    >>> one, other = (Texts(Strings.of(names, "AN*")) for names in (["ANNA"], ["NANA"]))
+    >>> one.between(other).tolist(), one.near(other, within=4, most=9).squared.tolist()
+    ([4], [4])
+
+    Privacy: none. Both sides' plain text in one place.
+    """
+
+    strings: Strings
+
+    def __len__(self) -> int:
+        return len(self.strings)
+
+    @property
+    def bytes_each(self) -> float:
+        """A byte for each symbol."""
+        return len(self.strings.codes) / max(1, len(self))
+
+    def between(self, other: "Texts") -> Ints:
+        """The squared edit distance in each row; `BEYOND` where a value is missing."""
+        from gramlink.kernels.levenshtein import row_by_row
+
+        squared = row_by_row(_arrays(self.strings), _arrays(other.strings)) ** 2
+        return np.where(self.strings.missing | other.strings.missing, BEYOND, squared)
+
+    def near(self, other: "Texts", within: int, most: int) -> Pairs:
+        """All pairs whose squared edit distance is at most `within`, in the order of `match`."""
+        from gramlink.kernels.levenshtein import Ordered, near
+
+        edits = math.isqrt(min(max(within, 0), BEYOND))
+        lengths = other.strings.lengths
+        rows = np.argsort(lengths, kind="stable")
+        starts = np.searchsorted(lengths[rows], np.arange(LONGEST + 2))
+        left, right = (
+            _arrays(self.strings),
+            Ordered(*_arrays(other.strings.take(rows)), rows, starts),
+        )
+
+        def block(start: int, stop: int, room: int) -> tuple[Ints, Ints, Ints]:
+            counts, places, distances = near(left, right, edits, start, stop, room)
+            return counts, places, distances**2
+
+        return listed(block, len(self) if within >= 0 else 0, most)
 
 
 def within_edits(left: Strings, right: Strings, edits: int) -> Pairs:
@@ -16,12 +78,13 @@ def within_edits(left: Strings, right: Strings, edits: int) -> Pairs:
 
     Privacy: none. Both sides' plain text in one place.
     """
-    from gramlink.kernels.levenshtein import near
+    if edits < 0:
+        raise InvalidParameter(f"edits must not be negative, but are {edits}")
+    return Texts(left).near(Texts(right), edits**2, MOST_PAIRS)
 
-    texts = (left.codes, left.offsets, right.codes, right.offsets, edits)
-    counts, _, _ = near(*texts, np.zeros(len(left) + 1, np.int64), False)
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    _, places, distances = near(*texts, begins, True)
-    owner = np.repeat(np.arange(len(left)), counts)
-    order = np.lexsort((places, distances, owner))
-    return Pairs(owner, places[order], distances[order] ** 2)
+
+def _arrays(strings: Strings) -> "levenshtein.Texts":
+    from gramlink.kernels import levenshtein
+
+    marks = levenshtein.marks(strings.codes, strings.offsets)
+    return levenshtein.Texts(strings.codes, strings.offsets, marks)

@@ -41,6 +41,9 @@ ways on some records of each class of limits and takes the cheapest; each finds 
     join          all pairs of vectors within the left one's limit
     greedy        deciding one-to-one
     levenshtein   edit distance on plain text, for comparison
+    overlap       pairs of bags of grams that share enough, for comparison
+    bloom         Bloom filters, and pairs that are near by Dice, for comparison
+    lipschitz     distances to reference strings, for comparison
 
 Only this package imports numba, and nothing imports its modules before it computes: numba
 takes a second to import. Functions marked `inlined` are compiled into their callers, where
