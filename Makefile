@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test check lint types layers bench docs clean
+.PHONY: help demo test check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -30,7 +30,10 @@ layers: .venv/dev  ## who may import whom
 bench: .venv/bench  ## time, memory and quality beside peers, as tables
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: .venv/dev  ## write docs/reference from the code's own words
+experiments: .venv/run  ## the paper's figures and the rivals, as one report (ARGS=--quick)
+	$(BIN)/gramlink experiments $(ARGS)
+
+docs: .venv/dev  ## write docs/reference and the page on the paper from code and data
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made

@@ -1,6 +1,6 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, utility, linkage, persons, attack, load (default: all), and
+ARGS: any of speed, join, linkage, persons, attack, load (default: all), and
 `--output FILE` to keep the page.
 """
 
@@ -11,12 +11,11 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, join, linkage, load, persons, speed, utility
+from benchmarks import attack, join, linkage, load, persons, speed
 
 PARTS = {
     "speed": speed.table,
     "join": join.table,
-    "utility": utility.table,
     "linkage": linkage.table,
     "persons": persons.table,
     "attack": attack.table,

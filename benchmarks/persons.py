@@ -8,18 +8,17 @@ import json
 import resource
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean
 from time import perf_counter
 
 import gramlink as gl
 from benchmarks.common import markdown
 from gramlink.datasets import Persons, febrl4, persons
-from gramlink.proposing import propose, read_sample
-from gramlink.schema import checked_schema, load_schema
+from gramlink.experiments.people import FIVE as FIVE_OF_FEBRL
+from gramlink.experiments.people import proposed
+from gramlink.schema import checked_schema
 
 SEEDS = (1, 2, 3)
 FIVE = {
@@ -29,18 +28,7 @@ FIVE = {
     "city": "text",
     "postcode": "digits",
 }
-FIVE_OF_FEBRL = ("given_name", "surname", "date_of_birth", "postcode", "address_1")
 LARGE = 1_000_000
-
-
-def proposed(people: Persons, id_column: str) -> gl.Schema:
-    """The schema that `gramlink init` proposes for the left file, as it is."""
-    with tempfile.TemporaryDirectory() as folder:
-        file, schema = Path(folder) / "left.csv", Path(folder) / "linkage.toml"
-        people.left.write_csv(file)
-        text = propose(read_sample(file), id_column=id_column).text
-        schema.write_text(text, "utf-8")
-        return load_schema(schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +92,7 @@ def _quality() -> str:
         ("FEBRL 4, half of B removed", "rec_id", [halved(febrl4(), seed) for seed in SEEDS]),
         ("persons, 2 × 10,000, half in both", "id", [persons(10_000, seed=s) for s in SEEDS]),
     ):
-        schema = proposed(files[0], id_column)
+        schema = proposed(files[0])
         kinds = {field.columns[0]: field.kind for field in schema.fields}
         runs = [ours(people, schema) for people in files]
         peers = [splink(people, id_column, kinds) for people in files]

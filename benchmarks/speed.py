@@ -10,9 +10,8 @@ from time import perf_counter
 
 import gramlink as gl
 from benchmarks.common import markdown, names, schema
+from gramlink.experiments.mining import PRIVATE
 from gramlink.thresholds import Case
-
-MINERS = ("levelgram", "tree-linear", "tree-exponential", "tree-adaptive", "tree-hybrid", "fpm")
 
 
 def _base() -> gl.Base:
@@ -35,7 +34,7 @@ def _thresholds(policy: str, edits: int) -> Callable[[], object]:
 
 
 STEPS: dict[str, Callable[[], Callable[[], object]]] = {
-    **{f"mine, {miner}, ε = 1": lambda miner=miner: _mine(miner) for miner in MINERS},
+    **{f"mine, {miner}, ε = 1": lambda miner=miner: _mine(miner) for miner in PRIVATE},
     "embed": _embed,
     "thresholds, paper, 1 edit": lambda: _thresholds("paper", 1),
     "thresholds, worst-case, 1 edit": lambda: _thresholds("worst-case", 1),

@@ -1,4 +1,4 @@
-"""Write docs/reference.md from the code's own words: `make docs`."""
+"""Write pages from the code's own words and what was measured: `make docs`."""
 
 import inspect
 import io
@@ -6,8 +6,16 @@ import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
+import polars as pl
+
 import gramlink as gl
 from gramlink.cli import app
+from gramlink.experiments import EXPERIMENTS
+from gramlink.experiments.experiment import Measured
+from gramlink.experiments.report import reproduced
+from gramlink.experiments.report.sections import Section
+
+PAPER = Path(__file__).parent / "paper"
 
 HEAD = """\
 # Reference
@@ -53,12 +61,26 @@ def _signature(value: object) -> str:
     return "(" + ", ".join(inspect.signature(value).parameters) + ")"
 
 
-def page() -> str:
-    """The whole page."""
+def reference() -> str:
+    """The page on commands and public names."""
     return "\n".join([HEAD, commands(), names()])
 
 
+def paper() -> str:
+    """The page on the paper, from the data beside it; its head tells when they were measured."""
+    sections = [Section(one, Measured(_data(one.name))) for one in EXPERIMENTS.values()]
+    head, claims, _ = (PAPER / "reproduced.md").read_text("utf-8").partition("## Claims")
+    return head + claims + reproduced.page(sections, {}).partition(claims)[2]
+
+
+def _data(name: str) -> pl.DataFrame:
+    # epsilon is a decimal as it was written, not a float
+    return pl.read_csv(PAPER / "data" / f"{name}.csv", schema_overrides={"epsilon": pl.String})
+
+
+PAGES = {Path(__file__).with_name("reference.md"): reference, PAPER / "reproduced.md": paper}
+
 if __name__ == "__main__":
-    target = Path(__file__).with_name("reference.md")
-    target.write_text(page(), "utf-8")
-    sys.stdout.write(f"wrote {target.name}\n")
+    for target, made in PAGES.items():
+        target.write_text(made(), "utf-8")
+        sys.stdout.write(f"wrote {target.name}\n")

@@ -18,6 +18,7 @@ from gramlink.cli import (
     evaluate,
     exchange,
     exchanges,
+    experiments,
     explain,
     init,
     inspect,
@@ -45,7 +46,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     init, check, dedupe, mine, seal, merge, embed, link, explain, results, evaluate, ledger,
-    inspect, exchange, serve, unit, demo,
+    inspect, exchange, serve, unit, demo, experiments,
 )  # fmt: skip
 for command in _COMMANDS:
     name = command.__name__.rpartition(".")[2]

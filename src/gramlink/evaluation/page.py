@@ -24,14 +24,20 @@ class Message:
     cost: str
 
 
-def picture(draw: Callable[[Any], None], height: float = 3.4) -> str:
-    """A drawing as SVG, to stand in a page."""
+def check_matplotlib() -> None:
+    """Refuse to go on where pictures cannot be drawn."""
     try:
-        import matplotlib as mpl
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise GramlinkError(
             "the report needs matplotlib", hint="pip install 'gramlink[report]'"
         ) from error
+
+
+def picture(draw: Callable[[Any], None], height: float = 3.4) -> str:
+    """A drawing as SVG, to stand in a page."""
+    check_matplotlib()
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     mpl.rcParams.update({"svg.hashsalt": "gramlink", "font.size": 10})

@@ -1,0 +1,93 @@
+"""What is said of each experiment, on the HTML page and on the Markdown page alike."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gramlink.experiments.experiment import Claim, Experiment, Measured, NotMeasured, Plot, Table
+from gramlink.experiments.report.drawing import figure_name
+from gramlink.experiments.report.words import heading, with_values
+
+OURS: Final = "ours"
+NOT_MEASURED: Final = "not measured in this run"
+
+Verdict = Literal["agrees", "differs", "partly", "not measured in this run", "ours"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "partly", "differs", NOT_MEASURED)
+
+INTRODUCTION = """Every table and figure of the paper that gramlink comes from, measured again with
+the code that you run, and what we measured besides. Each section says what the paper claims,
+what we find, and why they differ where they do."""
+BARS = """Error bars and ± are one standard deviation over the draws, to either side; where
+nothing was drawn twice there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim, what we find of it, whether that agrees, and why; nothing if not measured."""
+
+    claim: Claim
+    verdict: Verdict
+    ours: str
+    why: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An experiment and what was measured; `pictures` are SVGs by the names of their files.
+
+    A picture that is not given is drawn where it is needed.
+    """
+
+    experiment: Experiment
+    measured: Measured
+    pictures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """Where it is in the paper, and what it is about."""
+        return heading(self.experiment)
+
+    def shown(self) -> Iterator[tuple[Plot | Table, str]]:
+        """What this run has values for, and the name of its picture if it is one."""
+        for one in self.experiment.shown:
+            values = one.values if isinstance(one, Table) else (one.y,)
+            if any(self._has(name) for name in values):
+                yield one, "" if isinstance(one, Table) else figure_name(self.experiment, one)
+
+    def _has(self, name: str) -> bool:
+        frame = self.measured.frame
+        if name in frame.columns and not frame[name].dtype.is_numeric():
+            return frame[name].count() > 0
+        return with_values(self.measured, name).frame.height > 0
+
+    def findings(self) -> Iterator[Finding]:
+        """What became of each claim."""
+        for number, claim in enumerate(self.experiment.claims, 1):
+            anchor = f"{self.experiment.name}-claim-{number}"
+            try:
+                agrees, ours = claim.ours(self.measured)
+            except NotMeasured:
+                yield Finding(claim, NOT_MEASURED, "", "", anchor)
+            else:
+                yield Finding(
+                    claim, _verdict(agrees) if claim.paper else OURS, ours, claim.why, anchor
+                )
+
+
+def ordered(sections: Iterable[Section]) -> list[Section]:
+    """The paper's tables and figures first, then ours, otherwise as given."""
+    return sorted(sections, key=lambda one: one.experiment.where.casefold().startswith(OURS))
+
+
+def tally(findings: Sequence[Finding]) -> str:
+    """How many claims became what."""
+    counts = {verdict: sum(one.verdict == verdict for one in findings) for verdict in VERDICTS}
+    parts = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items() if count)
+    return (
+        f"{sum(counts.values())} claims. {parts[:1].upper()}{parts[1:]}." if parts else "No claims."
+    )
+
+
+def _verdict(agrees: bool | None) -> Verdict:
+    return "partly" if agrees is None else "agrees" if agrees else "differs"
