@@ -125,11 +125,11 @@ def test_a_base_of_1000_grams_and_counts_up_to_255_is_joined(monkeypatch):
 
 @pytest.mark.parametrize("limit", [0, 53, 90, 150])
 def test_surnames_are_joined_as_by_trying_all_pairs(limit):
-    names = sample(surnames(), 3000, seed=2)
+    names = sample(surnames(), 1500, seed=2)
     left = Strings.of(names, ALPHABET + "*")
     base = Base(frequent_grams(names))
     one, other = embed(left, base), embed(corrupt(left, 2, seed=3), base)
-    limits = limit + np.random.default_rng(4).integers(0, 20, 3000)
+    limits = limit + np.random.default_rng(4).integers(0, 20, 1500)
     expected = brute_force(one, limits, other)
     found = match(one, limits, other)
     assert np.array_equal(np.array(expected), np.array([found.left, found.right, found.squared]).T)
