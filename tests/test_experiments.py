@@ -13,6 +13,7 @@ from gramlink.evaluation import score
 from gramlink.experiments import EXPERIMENTS, linkage, running
 from gramlink.experiments.data import Copies, copies
 from gramlink.experiments.experiment import Measured, NotMeasured, Plot
+from gramlink.experiments.people import files
 from gramlink.experiments.printed import printed_exponential, printed_hybrid, printed_path
 from gramlink.experiments.rivals import METHODS, best_cut
 from gramlink.experiments.running import Kept, run
@@ -129,6 +130,13 @@ def test_every_method_of_the_table_finds_all_equal_names():
         (row,) = compared(method, "NAMES", 60, 0, 0)
         assert row["recall"] == 1, method
         assert row["bytes"] > 0
+
+
+def test_the_truth_of_fewer_records_is_about_these():
+    people = files("FEBRL 4 with five fields", 100, 0)
+    assert people.truth["id_left"].sort().equals(people.left["rec_id"].sort())
+    assert set(people.truth["id_right"]) < set(people.right["rec_id"])
+    assert len(people.left.columns) == 6
 
 
 def test_a_run_that_was_stopped_goes_on_and_measures_no_point_again(tmp_path):

@@ -93,7 +93,7 @@ GLOBAL_THRESHOLD = Experiment(
          "size": (100,), "draw": range(5)},
     ),
     quick=(
-        {"data": ("NAMES",), "count": (2000,), "edits": (0, 1, 2), "miner": ("exact", "random"),
+        {"data": ("NAMES",), "count": (1000,), "edits": (0, 1, 2), "miner": ("exact", "random"),
          "size": (100,), "draw": range(2)},
     ),
     tiny=(
@@ -172,7 +172,7 @@ BASE_SIZE = Experiment(
     ),
     quick=tuple(
         {"data": (data,), "count": (2000,), "mined_on": (mined_on,),
-         "miner": ("exact", "levelgram", "tree-hybrid"), "size": (20, 50, 75, 150), **_SIZED,
+         "miner": ("exact", "levelgram", "tree-hybrid"), "size": (20, 75, 150), **_SIZED,
          **rule, "draw": range(2)}
         for rule in _RULES for data, mined_on in (("NAMES", 50_000), ("CITIES", CITIES))
     ),
