@@ -223,11 +223,18 @@ def test_settings_have_words():
 
 def test_a_table_has_a_column_for_each_value_across():
     header, rows = rows_of(CELLS, FOUND)
-    assert header == ["miner", "ε", "no edits, F1", "no edits, links", "up to 1 edit, F1",
-                      "up to 1 edit, links"]  # fmt: skip
-    assert rows[0] == ["exact (no privacy)", "0.05", "0.042 ± 0.021", "4,007", "0.142 ± 0.021",
+    assert header == ["miner", "ε", "F1, no edits", "F1, up to 1 edit", "links, no edits",
+                      "links, up to 1 edit"]  # fmt: skip
+    assert rows[0] == ["exact (no privacy)", "0.05", "0.042 ± 0.021", "0.142 ± 0.021", "4,007",
                        "4,133"]  # fmt: skip
     assert len(rows) == 6
+
+
+def test_what_is_shown_once_is_the_mean_over_what_varies_across():
+    table = Table(("miner", "epsilon"), ("f1",), ("edits",), once=("links",))
+    header, rows = rows_of(table, FOUND)
+    assert header[2:] == ["F1, no edits", "F1, up to 1 edit", "links"]
+    assert rows[0][2:] == ["0.042 ± 0.021", "0.142 ± 0.021", "4,070"]
 
 
 def test_numbers_have_the_digits_that_mean_something():

@@ -35,7 +35,7 @@ def test_a_tiny_version_measures_all_that_is_shown_and_claimed(experiment):
         columns = (
             (one.x, one.y, one.series, *one.panels)
             if isinstance(one, Plot)
-            else (*one.rows, *one.across, *one.values)
+            else (*one.rows, *one.across, *one.values, *one.once)
         )
         for name in columns:
             assert measured.frame[name].is_not_null().any(), name

@@ -94,11 +94,15 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for each combination of `rows`; the columns vary `across`, if anything."""
+    """A row for each combination of `rows`; columns of `values` vary `across`, if anything.
+
+    Columns of `once` are at the end, and are means over what varies across.
+    """
 
     rows: tuple[str, ...]
     values: tuple[str, ...]
     across: tuple[str, ...] = ()
+    once: tuple[str, ...] = ()
     digits: int = 3
 
 

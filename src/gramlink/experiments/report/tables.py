@@ -21,20 +21,20 @@ def rows_of(
     frame = measured.frame
     values = [name for name in table.values if name in frame.columns]
     across = _combinations(frame, table.across)
+    once = [name for name in table.once if name in frame.columns]
+    columns = [(name, there) for name in values for there in across]
+    columns += [(name, {}) for name in once]
+    several = len(values) + len(once) > 1 or not table.across
     header = [column(name, labels) for name in table.rows]
-    for there in across:
+    for name, there in columns:
         words = [said(k, v, labels) for k, v in there.items()]
-        several = len(values) > 1 or not words
-        header += [
-            ", ".join([*words, column(name, labels)] if several else words) for name in values
-        ]
-    kinds = {name: _kind(name, frame[name]) for name in values}
+        header.append(", ".join([column(name, labels), *words] if several else words))
+    kinds = {name: _kind(name, frame[name]) for name in (*values, *once)}
     rows = []
     for here in _combinations(frame, table.rows):
         cells = [word(value, labels) for value in here.values()]
-        for there in across:
-            found = _at(frame, {**here, **there})
-            cells += [_cell(found[name], kinds[name], table.digits) for name in values]
+        for name, there in columns:
+            cells.append(_cell(_at(frame, {**here, **there})[name], kinds[name], table.digits))
         rows.append(cells)
     return header, rows
 

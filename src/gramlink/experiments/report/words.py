@@ -98,7 +98,7 @@ def facts(experiment: Experiment, measured: Measured, shown: Plot | Table) -> st
         named, measured = varied, with_values(measured, shown.y)
     else:
         varied = [*shown.rows, *shown.across]
-        named = [*varied, *shown.values]
+        named = [*varied, *shown.values, *shown.once]
     named = [*named, *(name for one in named for name in _PARTS.get(one, ()))]
     frame, labels = measured.frame, experiment.labels
     grids = (*experiment.full, *experiment.quick, *experiment.tiny)
@@ -138,7 +138,7 @@ def with_values(measured: Measured, what: str) -> Measured:
 
 def _only_value(shown: Plot | Table, labels: Mapping[str, str]) -> list[str]:
     """What a table shows, if its header names only what varies across."""
-    if isinstance(shown, Plot) or not shown.across or len(shown.values) > 1:
+    if isinstance(shown, Plot) or not shown.across or len(shown.values) + len(shown.once) > 1:
         return []
     return [column(shown.values[0], labels)]
 
