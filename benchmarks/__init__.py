@@ -1,1 +1,1 @@
-"""Measurements: time and memory, what mining finds, how well it links. Run by `make bench`."""
+"""Measurements: time and memory, how well it links, what is given away. Run by `make bench`."""

@@ -16,7 +16,7 @@ from gramlink.experiments.experiment import Measured, NotMeasured, Plot
 from gramlink.experiments.people import files
 from gramlink.experiments.printed import printed_exponential, printed_hybrid, printed_path
 from gramlink.experiments.rivals import METHODS, best_cut
-from gramlink.experiments.running import Kept, run
+from gramlink.experiments.running import Kept, machine, run
 from gramlink.links import decide
 from gramlink.matching import Pairs
 from gramlink.mining import Estimates
@@ -55,7 +55,7 @@ def test_every_scale_sets_the_same_things_and_no_point_twice(experiment):
     for scale in ("full", "quick", "tiny"):
         points = list(experiment.points(scale))
         assert len({json.dumps(point) for point in points}) == len(points)
-        assert {frozenset(point) for point in points} == {frozenset(experiment.settings)}
+        assert {frozenset(point) for point in points} == {frozenset(experiment.full[0])}
 
 
 def test_every_table_and_figure_of_the_papers_section_6_is_there():
@@ -72,6 +72,16 @@ def test_a_copy_is_a_shuffled_list_with_up_to_so_many_edits():
     assert max(distances) == 2
     assert 0 in distances
     assert list(copies("CITIES", 50, 2, draw=4).left) != left
+
+
+def test_some_of_the_copies_are_still_copies_of_each_other():
+    both = copies("NAMES", 200, 1, draw=5)
+    some = both.some(40, draw=6)
+    assert len(some.left) == len(some.right) == len(set(some.order)) == 40
+    left, right = list(both.left), list(both.right)
+    copy_of = dict(zip((left[i] for i in both.order), right, strict=True))
+    for place, text in enumerate(some.right):
+        assert copy_of[some.left[int(some.order[place])]] == text
 
 
 def test_padding_puts_marks_around_each_string_and_no_typo_on_them():
@@ -108,7 +118,9 @@ def test_the_best_cut_is_the_best_of_all_thresholds():
             both.scores(_pairs([row for row in rows if row[2] <= limit]), rule).f1
             for limit in {row[2] for row in rows}
         ]
-        assert best_cut(both, _pairs(rows), rule).f1 == max(each)
+        found, limit = best_cut(both, _pairs(rows), rule)
+        assert found.f1 == max(each)
+        assert both.scores(_pairs([row for row in rows if row[2] <= limit]), rule) == found
 
 
 def test_the_printed_budgets_are_those_of_the_paper():
@@ -167,7 +179,8 @@ def test_a_process_that_ends_while_it_measures_is_an_error_with_a_hint(monkeypat
 def test_what_another_version_measured_is_not_used(tmp_path):
     file = tmp_path / "points" / "datasets.jsonl"
     file.parent.mkdir()
-    line = {"gramlink": "0.0.1", "point": {"data": "NAMES"}, "rows": [{"count": 1}]}
+    line = {"point": {"data": "NAMES"}, "rows": [{"count": 1}], "date": "2026-01-01",
+            "machine": machine(), "gramlink": "0.0.1"}  # fmt: skip
     file.write_text(json.dumps(line) + "\n", "utf-8")
     kept = Kept(file)
     assert {"data": "NAMES"} not in kept

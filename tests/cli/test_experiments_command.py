@@ -39,3 +39,11 @@ def test_without_matplotlib_nothing_is_measured(refused, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     refused("experiments", "--only", "datasets", "--out", "here", says="matplotlib")
     assert not (folder / "here").exists()
+
+
+def test_a_report_is_about_all_that_its_folder_holds(run, folder):
+    for name in ("printed", "datasets"):
+        run("experiments", "--quick", "--only", name, "--out", "here")
+    text = (folder / "here" / "report.html").read_text("utf-8")
+    assert text.index("Table 2: the lists") < text.index("Sections 4 and 5: five errors")
+    assert "gramlink experiments --quick --only datasets --only printed" in text

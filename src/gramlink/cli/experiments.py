@@ -35,7 +35,7 @@ def experiments(
     from gramlink.experiments.experiment import Scale
     from gramlink.experiments.report.publishing import publish
     from gramlink.experiments.report.sections import Section
-    from gramlink.experiments.running import run
+    from gramlink.experiments.running import is_complete, run
 
     speaker = Speaker(quiet=quiet, as_json=False)
     unknown = [name for name in only or () if name not in EXPERIMENTS]
@@ -51,7 +51,13 @@ def experiments(
             typer.echo(f"{one.name:<17} {one.where:<27} {one.title} ({points:,} points)")
         return
     check_matplotlib()  # now, not after an hour
-    with speaker.progress("measuring") as progress:
-        measured = run(chosen, scale, out, progress, speaker.say)
-    sections = [Section(one, measured[one.name]) for one in chosen]
-    publish(sections, scale, out, speaker.say)
+    try:
+        with speaker.progress("measuring") as progress:
+            run(chosen, scale, out, progress, speaker.say)
+    except KeyboardInterrupt:
+        speaker.say("stopped; the same command goes on from here")
+        raise
+    # the report is about all that the folder holds
+    whole = [one for one in EXPERIMENTS.values() if is_complete(one, scale, out)]
+    measured = run(whole, scale, out)
+    publish([Section(one, measured[one.name]) for one in whole], scale, out, speaker.say)

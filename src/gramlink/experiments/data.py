@@ -30,6 +30,13 @@ class Copies:
     right: Strings
     order: Ints
 
+    def some(self, count: int, draw: int) -> "Copies":
+        """So many of the left strings, at random, and their copies."""
+        rows = np.sort(np.random.default_rng(draw).permutation(len(self.order))[:count])
+        columns = np.flatnonzero(np.isin(self.order, rows))
+        order = np.searchsorted(rows, self.order[columns])
+        return Copies(self.left.take(rows), self.right.take(columns), order)
+
     def scores(self, pairs: Pairs, rule: str) -> Scores:
         """How good the pairs that a rule keeps are."""
         rows = range(len(self.order))

@@ -24,9 +24,10 @@ class NotMeasured(GramlinkError):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of an experiment: its settings, and what was measured."""
+    """The rows of an experiment: its settings, and what was measured; and on which days."""
 
     frame: pl.DataFrame
+    dates: frozenset[str] = frozenset()
 
     def where(self, **settings: Setting) -> "Measured":
         """Only the rows with these settings."""
@@ -74,6 +75,8 @@ def typos(edits: int) -> str:
 def agreement(verdicts: Iterable[bool]) -> bool | None:
     """Whether all agree, none does, or some do (None)."""
     found = set(verdicts)
+    if not found:
+        raise NotMeasured("not measured in this run")
     return None if len(found) > 1 else found == {True}
 
 
@@ -88,7 +91,6 @@ class Plot:
     y_label: str
     panels: tuple[str, ...] = ()
     x_log: bool = False
-    y_log: bool = False
     y_range: tuple[float, float] | None = (0.0, 1.0)
 
 
@@ -103,14 +105,13 @@ class Table:
     values: tuple[str, ...]
     across: tuple[str, ...] = ()
     once: tuple[str, ...] = ()
-    digits: int = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says, and what we find: whether it holds, and a sentence of figures.
+    """What the paper says, and what we find: whether it holds (None: partly), and figures.
 
-    Where the paper says nothing, it is a finding of ours alone.
+    Where the paper says nothing, it is a finding of ours alone, which agrees with nothing.
     """
 
     name: str
@@ -146,8 +147,3 @@ class Experiment:
         for grid in grids:
             for values in product(*grid.values()):
                 yield dict(zip(grid, values, strict=True))
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The names of what is varied or held fixed, in order."""
-        return tuple(self.full[0])

@@ -72,15 +72,17 @@ def linked(
 ) -> list[Row]:  # fmt: skip
     """How good the links are, and how many grams the base has.
 
-    `mined_on` more records than are linked says that the owners mined larger files.
+    If the owners mined more records than are linked, these are some of them.
     """
     marks = padded == "yes"
     schema = schema_of(miner, size, epsilon, edits, threshold, marks)
+    both = copies(data, mined_on or count, edits, draw, marks)
     try:
-        base = shared_base(copies(data, mined_on or count, edits, draw, marks), schema, draw)
+        base = shared_base(both, schema, draw)
     except InvalidBase:  # no gram was frequent enough to be seen through the noise
         return [{**scored(Scores(0, count, 0)), "grams": 0}]
-    both = copies(data, count, edits, draw, marks)
+    if mined_on > count:
+        both = both.some(count, draw)
     scores = decided(both, base, schema, decide)
     return [{**scored(scores), "grams": len(base.grams)}]
 

@@ -50,6 +50,18 @@ def _one_edit_costs(m: Measured) -> tuple[bool | None, str]:
     return agreement(verdicts), said + "; ".join(parts) + "."
 
 
+def _depends_on_mining(m: Measured) -> tuple[bool | None, str]:
+    parts, verdicts = [], []
+    for name, rows in files_of(m):
+        for edits in rows.values("edits"):
+            here = rows.where(edits=edits)
+            found = [f1 for miner in here.values("miner")
+                     for f1 in here.curve("epsilon", "f1", miner=miner).values()]  # fmt: skip
+            verdicts.append(max(found) - min(found) <= 0.1)
+            parts.append(f"{name}, {typos(edits)}: {min(found):.2f} to {max(found):.2f}")
+    return agreement(verdicts), "F1 over all miners and ε. " + "; ".join(parts) + "."
+
+
 EPSILON = Experiment(
     name="epsilon",
     where="Figure 7 (UtilPriv)",
@@ -85,9 +97,9 @@ EPSILON = Experiment(
             "the non-private one for every ε tested.",
             _within_of_exact,
             "It holds for levelgram, and for trees mined on all of NAMES. On 5,000 records, with "
-            "the noise that the proofs need, the paper's miners find few of the 75 grams at small "
-            "ε, and a base of a dozen grams does not tell 5,000 strings apart. The paper does not "
-            "say on how many records it mined.",
+            "the noise that the proofs need, trees find few grams at small ε, and fpm finds wrong "
+            "ones, that hardly occur in any name. The paper does not say on how many records it "
+            "mined.",
         ),
         Claim(
             "one edit costs at most 18 %",
@@ -95,7 +107,15 @@ EPSILON = Experiment(
             "by at most 18 %.",
             _one_edit_costs,
             "It holds without privacy and, or nearly so, for all but fpm mined on all of NAMES. "
-            "With few grams in the base more strings look alike once a threshold lets them.",
+            "With few grams that occur, more strings look alike once a threshold lets them.",
+        ),
+        Claim(
+            "utility does not depend strongly on mining",
+            "The final utility does not have strong dependency on the utility from the mining "
+            "phase.",
+            _depends_on_mining,
+            "It takes a few dozen of the right grams, not all 75. Where a miner finds fewer than "
+            "that, everything depends on it.",
         ),
     ),
 )  # fmt: skip
@@ -107,7 +127,7 @@ def _falls(m: Measured) -> tuple[bool | None, str]:
         rows = m.where(data=data, count=count, mined_on=count)
         f1 = {edits: rows.mean("f1", miner="exact", edits=edits) for edits in (0, 1, 2)}
         best = rows.mean("f1", miner="levelgram", edits=2)
-        close.append(abs(f1[2] - paper) <= 0.05)
+        close += [abs(f1[0] - 0.99) <= 0.01, abs(f1[2] - paper) <= 0.05]
         parts.append(
             f"{data}, N = {count:,}: {f1[0]:.3f}, {f1[1]:.3f}, {f1[2]:.3f} without privacy, "
             f"levelgram {best:.3f} at 2 edits (the paper: {paper:.2f})"
@@ -116,7 +136,7 @@ def _falls(m: Measured) -> tuple[bool | None, str]:
     curve = {n: names.mean("f1", count=n, mined_on=n) for n in names.values("count")}
     shown = ", ".join(f"{f1:.2f} at N = {count:,}" for count, f1 in curve.items())
     parts.append(f"NAMES at 2 edits, without privacy: {shown}{_where(curve, 0.36)}")
-    return agreement([*close, True]), "; ".join(parts) + "."  # that it falls is agreed
+    return agreement(close), "; ".join(parts) + "."
 
 
 def _where(curve: dict[int, float], value: float) -> str:
@@ -124,7 +144,8 @@ def _where(curve: dict[int, float], value: float) -> str:
     logs, values = np.log(list(curve)), list(curve.values())
     if not min(values) <= value <= max(values):
         return ""
-    return f"; {value:.2f} at about N = {np.exp(np.interp(-value, -np.array(values), logs)):,.0f}"
+    count = np.exp(np.interp(-value, -np.array(values), logs))
+    return f"; {value:.2f} at about N = {round(count, -2):,.0f}"
 
 
 def _near_non_private(m: Measured) -> tuple[bool | None, str]:
@@ -189,8 +210,8 @@ EDITS = Experiment(
             "The results of FPM-miner and prefix tree hybrid are close to those of the "
             "non-private miner.",
             _near_non_private,
-            "Mined on all of NAMES, hybrid is, and fpm nearly. On 5,000 records at ε = 0.1 few of "
-            "their grams survive the noise.",
+            "Mined on all of NAMES, hybrid is, and fpm nearly. In 5,000 records at ε = 0.1 they "
+            "find few of the right grams.",
         ),
     ),
 )  # fmt: skip

@@ -2,14 +2,17 @@
 
 import json
 import os
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib import metadata
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import polars as pl
 
@@ -55,37 +58,59 @@ def run(
                 progress(done, total)
             if tell and not missing[name]:
                 tell(f"{name:<17} {seconds[name]:>6,.0f} s of work   {done:,} of {total:,} points")
-    return {one.name: Measured(_frame(one, scale, kept[one.name])) for one in experiments}
+    return {one.name: _measured_in(one, scale, kept[one.name]) for one in experiments}
+
+
+def is_complete(experiment: Experiment, scale: Scale, folder: Path) -> bool:
+    """Whether a folder holds all points of an experiment."""
+    file = folder / "points" / f"{experiment.name}.jsonl"
+    kept = Kept(file) if file.exists() else ()
+    return all(point in kept for point in experiment.points(scale))
+
+
+def machine() -> str:
+    """What a reader of a time has to know of the machine."""
+    return f"{os.cpu_count()} cores, {platform.machine()}"
 
 
 class Kept:
-    """What was measured, in a file with a line for each point; others' lines are left alone."""
+    """What was measured, in a file with a line for each point and when it was.
+
+    What another version or another machine measured is left alone.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._rows = path, dict[str, list[Row]]()
-        self._version = metadata.version("gramlink")
+        self._path, self._lines = path, dict[str, dict[str, Any]]()
+        self._here = {"gramlink": metadata.version("gramlink"), "machine": machine()}
         path.parent.mkdir(parents=True, exist_ok=True)
         for line in path.read_text("utf-8").splitlines() if path.exists() else ():
             try:
                 found = json.loads(line)
-                if found["gramlink"] == self._version:
-                    self._rows[_key(found["point"])] = found["rows"]
+                if all(found[name] == value for name, value in self._here.items()):
+                    _ = found["rows"], found["date"]
+                    self._lines[_key(found["point"])] = found
             except (ValueError, KeyError, TypeError):
                 continue  # a run was stopped while it wrote this line
         self._complete_last_line()
 
     def __contains__(self, point: Point) -> bool:
-        return _key(point) in self._rows
+        return _key(point) in self._lines
 
     def __getitem__(self, point: Point) -> list[Row]:
-        return self._rows[_key(point)]
+        rows: list[Row] = self._lines[_key(point)]["rows"]
+        return rows
+
+    def date(self, point: Point) -> str:
+        """The day on which a point was measured."""
+        return str(self._lines[_key(point)]["date"])
 
     def add(self, point: Point, rows: list[Row]) -> None:
         """Write a point down."""
-        self._rows[_key(point)] = rows
-        content = {"gramlink": self._version, "point": point, "rows": rows}
+        today = str(datetime.now(UTC).date())
+        line = {**self._here, "date": today, "point": point, "rows": rows}
+        self._lines[_key(point)] = line
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(content) + "\n")
+            file.write(json.dumps(line) + "\n")
 
     def _complete_last_line(self) -> None:
         """End a line that was cut off, lest the next be taken for a part of it."""
@@ -98,9 +123,11 @@ def _key(point: Point) -> str:
     return json.dumps(point, sort_keys=True)
 
 
-def _frame(experiment: Experiment, scale: Scale, kept: Kept) -> pl.DataFrame:
-    rows = [{**point, **row} for point in experiment.points(scale) for row in kept[point]]
-    return pl.DataFrame(rows, infer_schema_length=None)
+def _measured_in(experiment: Experiment, scale: Scale, kept: Kept) -> Measured:
+    points = list(experiment.points(scale))
+    rows = [{**point, **row} for point in points for row in kept[point]]
+    dates = frozenset(map(kept.date, points))
+    return Measured(pl.DataFrame(rows, infer_schema_length=None), dates)
 
 
 def _measured(

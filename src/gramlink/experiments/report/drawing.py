@@ -42,8 +42,10 @@ def draw(experiment: Experiment, plot: Plot, measured: Measured) -> Any:
     panels = means.select(plot.panels).unique(maintain_order=True).rows() if plot.panels else [()]
     entries = [_entry(plot, one, labels) for one in series]
     paired = len({settings[-1:] for settings in panels}) == 2 and len(panels) % 2 == 0
-    about = heading(experiment), facts(experiment, measured, plot)
-    frame = _Frame(len(panels), entries, *about, paired=paired)
+    several = sum(isinstance(one, Plot) for one in experiment.shown) > 1
+    title = heading(experiment) + (f" ({plot.y_label})" if several else "")
+    foot = facts(experiment, measured, plot)
+    frame = _Frame(len(panels), entries, title, foot, paired=paired)
     xs, limits = sorted(set(places.values())), _limits(plot, means)
     for number, settings in enumerate(panels):
         axes = frame.axes(number)
@@ -56,8 +58,7 @@ def draw(experiment: Experiment, plot: Plot, measured: Measured) -> Any:
         title = ", ".join(said(*setting, labels) for setting in chosen.items())
         frame.title(axes, title)
         _axes(axes, plot, xs, names, limits, frame.across)
-        if frame.is_lowest(number):
-            axes.set_xlabel(plot.x_label, fontsize=9)
+        axes.set_xlabel(plot.x_label, fontsize=9)
         if number % frame.columns == 0:
             axes.set_ylabel(plot.y_label, fontsize=9)
     frame.legend([frame.handles[one] for one in series])
@@ -131,9 +132,6 @@ class _Frame:
     def title(self, axes: Any, text: str) -> None:
         axes.set_title("\n".join(_wrapped(text, self.across - 0.5, 9)), fontsize=9)
 
-    def is_lowest(self, number: int) -> bool:
-        return number + self.columns >= self.panels
-
     def legend(self, handles: Sequence[Any]) -> None:
         self.figure.legend(
             handles, self.entries, loc="lower center", ncols=self._legend_columns, frameon=False,
@@ -169,12 +167,10 @@ def _line(
     found = rows.select(plot.x, plot.y, pl.col(f"{plot.y}_sd").fill_null(0.0)).rows()
     points = sorted((places[x], y, sd) for x, y, sd in found)
     xs, ys, sds = (list(part) for part in zip(*points, strict=True))
-    # a bar that reaches 0 has no place on a logarithmic axis
-    lower = [min(sd, 0.95 * y) if plot.y_log else sd for y, sd in zip(ys, sds, strict=True)]
-    every = math.ceil(len(xs) / 13)
+    every = math.ceil(len(xs) / 26)
     rimmed = look.filled and look.marker != "x"  # in white, so that markers show on each other
     return axes.errorbar(
-        xs, ys, yerr=[lower, sds] if any(sds) else None, color=look.colour, linestyle=look.line,
+        xs, ys, yerr=sds if any(sds) else None, color=look.colour, linestyle=look.line,
         marker=look.marker, markersize=9.5 if look.marker == "*" else 6.5 if rimmed else 5,
         markerfacecolor=look.colour if look.filled else "white",
         markeredgecolor="white" if rimmed else look.colour, markeredgewidth=0.6 if rimmed else 1.2,
@@ -192,7 +188,6 @@ def _axes(
 
     plainly = FuncFormatter(lambda value, _: plain(float(f"{value:.6g}")))
     log = plot.x_log and names is None and xs[0] > 0
-    axes.set_yscale("log" if plot.y_log else "linear")
     axes.set_ylim(*limits)
     axes.yaxis.set_major_formatter(plainly)
     if log:
@@ -238,9 +233,6 @@ def _limits(plot: Plot, means: pl.DataFrame) -> tuple[float, float]:
     """The ends of the y axis, the same in all panels; no mean lies outside."""
     ys, sds = means[plot.y], means[f"{plot.y}_sd"].fill_null(0.0)
     low, high = float((ys - sds).min()), float((ys + sds).max())  # type: ignore[arg-type]
-    if plot.y_log:
-        low = float(ys.filter(ys > 0).min() or 1e-3)  # type: ignore[arg-type]
-        return low / 1.6, max(high, low) * 1.6
     if plot.y_range is None:
         low = low if low > high / 2 else min(0.0, low)
     else:

@@ -11,6 +11,7 @@ from gramlink.experiments.report.sections import (
     BARS,
     INTRODUCTION,
     NOT_MEASURED,
+    SCENARIO,
     Finding,
     Section,
     Verdict,
@@ -20,11 +21,11 @@ from gramlink.experiments.report.sections import (
 from gramlink.experiments.report.tables import as_html, rows_of
 from gramlink.experiments.report.words import facts as facts_of
 
-_AGREES: dict[Verdict, tuple[str, str]] = {  # in words, and as a class of the style
-    "agrees": ("yes", "yes"),
-    "partly": ("partly", "partly"),
-    "differs": ("no", "no"),
-    "not measured in this run": (NOT_MEASURED, "none"),
+_CLASSES: dict[Verdict, str] = {  # of the style
+    "agrees": "yes",
+    "partly": "partly",
+    "differs": "no",
+    "not measured in this run": "none",
 }
 
 
@@ -36,6 +37,7 @@ def report(sections: Sequence[Section], facts: Mapping[str, str]) -> str:
         style=STYLE + _STYLE,
         facts=fact_rows(facts),
         introduction=INTRODUCTION,
+        scenario=SCENARIO,
         bars=BARS,
         contents="".join(
             f'<li><a href="#{html.escape(one.experiment.name)}">{html.escape(one.heading)}</a>'
@@ -59,13 +61,12 @@ def _claim_row(section: Section, finding: Finding) -> str:
         f"{html.escape(finding.claim.name)}</a><small>{where}</small></th>"
         f'<td data-label="The paper says">{_prose(finding.claim.paper)}</td>'
         f'<td data-label="We find">{_prose(finding.ours or NOT_MEASURED)}</td>'
-        f'<td data-label="Agrees">{_badge(finding.verdict)}</td></tr>'
+        f'<td data-label="Verdict">{_badge(finding.verdict)}</td></tr>'
     )
 
 
 def _badge(verdict: Verdict) -> str:
-    word, kind = _AGREES[verdict]
-    return f'<b class="badge {kind}">{word}</b>'
+    return f'<b class="badge {_CLASSES[verdict]}">{verdict}</b>'
 
 
 def _section(section: Section, findings: Sequence[Finding]) -> str:
@@ -104,13 +105,13 @@ def _claim(finding: Finding) -> str:
         "Ours:": finding.ours or f"{NOT_MEASURED}.",
         "Why:": finding.why,
     }
-    agrees = f"<p>Agrees: {_badge(finding.verdict)}</p>" if claim.paper else ""
+    verdict = f"<p>Verdict: {_badge(finding.verdict)}</p>" if claim.paper else ""
     said = "".join(
         f"<dt>{label}</dt><dd>{_prose(text)}</dd>" for label, text in parts.items() if text
     )
     return (
         f'<div class=claim id="{html.escape(finding.anchor)}"><h3>{html.escape(claim.name)}</h3>'
-        f"{agrees}<dl>{said}</dl></div>"
+        f"{verdict}<dl>{said}</dl></div>"
     )
 
 
@@ -172,6 +173,7 @@ _PAGE = """<!doctype html>
 <title>The paper, reproduced</title><style>{style}</style></head><body>
 <h1>The paper, reproduced</h1>
 <p>{introduction}</p>
+<p>{scenario}</p>
 <table class=facts><tbody>{facts}</tbody></table>
 <p>{bars}</p>
 <h2 id="contents">Contents</h2>
@@ -179,7 +181,7 @@ _PAGE = """<!doctype html>
 <h2 id="claims">Claims</h2>
 <p>{tally}</p>
 <table class=claims><thead><tr><th>claim</th><th>the paper says</th><th>we find</th>
-<th>agrees</th></tr></thead><tbody>{claims}</tbody></table>
+<th>verdict</th></tr></thead><tbody>{claims}</tbody></table>
 {sections}
 </body></html>
 """

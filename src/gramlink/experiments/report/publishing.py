@@ -1,19 +1,19 @@
 """All that a run leaves behind: data, pictures, one page for a browser and one for the docs."""
 
 import io
-import os
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from gramlink.experiments import EXPERIMENTS
 from gramlink.experiments.experiment import Plot, Scale
 from gramlink.experiments.report.drawing import as_png, as_svg, draw
 from gramlink.experiments.report.page import report
 from gramlink.experiments.report.reproduced import page
 from gramlink.experiments.report.sections import Section
+from gramlink.experiments.running import machine
 from gramlink.files import written_whole
 
 
@@ -25,22 +25,26 @@ def publish(
     for section in sections:
         _write_data(section, folder / "data")
         drawn.append(replace(section, pictures=_write_figures(section, folder / "figures")))
-    known = facts(scale)
+    known = facts(sections, scale)
     _write(folder / "report.html", report(drawn, known).encode())
     _write(folder / "reproduced.md", page(drawn, known).encode())
     tell(f"report: {folder / 'report.html'}; data and figures beside it")
 
 
-def facts(scale: Scale) -> dict[str, str]:
+def facts(sections: Sequence[Section], scale: Scale) -> dict[str, str]:
     """What a reader must know to run it again."""
     versions = (f"{name} {metadata.version(name)}" for name in ("gramlink", "numba", "opendp"))
+    dates = sorted(date for section in sections for date in section.measured.dates)
+    names = [section.experiment.name for section in sections]
+    only = [] if len(names) == len(EXPERIMENTS) else [f"--only {name}" for name in names]
+    quick = ["--quick"] if scale == "quick" else []
     return {
-        "command": "gramlink experiments" + (" --quick" if scale == "quick" else ""),
-        "date": str(datetime.now(UTC).date()),
+        "command": " ".join(["gramlink experiments", *quick, *only]),
+        "measured": " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
         "versions": f"Python {platform.python_version()}, " + ", ".join(versions),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        "machine": machine(),
         "seeds": "a draw's number seeds the sample of the list and the typos; noise comes from "
-        "OpenDP and cannot be seeded, so private figures differ a little from run to run",
+        "OpenDP and cannot be seeded, so private figures differ from run to run: see their bars",
     }
 
 

@@ -8,6 +8,7 @@ from gramlink.experiments.report.sections import (
     BARS,
     INTRODUCTION,
     NOT_MEASURED,
+    SCENARIO,
     Finding,
     Section,
     ordered,
@@ -30,6 +31,7 @@ def page(sections: Sequence[Section], facts: Mapping[str, str]) -> str:
     parts = [
         "# The paper, reproduced",
         _text(INTRODUCTION),
+        _text(SCENARIO),
         _text(BARS),
         as_markdown(("", ""), [[_text(name), _text(text)] for name, text in facts.items()]),
         "## Claims",

@@ -17,6 +17,14 @@ VERDICTS: tuple[Verdict, ...] = ("agrees", "partly", "differs", NOT_MEASURED)
 INTRODUCTION = """Every table and figure of the paper that gramlink comes from, measured again with
 the code that you run, and what we measured besides. Each section says what the paper claims,
 what we find, and why they differ where they do."""
+SCENARIO = """As in the paper, one owner has a list and the other a copy of it, in which each string
+has up to so many edits: every number from 0 on is as likely, and so are insertions, deletions and
+substitutions, so with up to 1 edit half of the strings are as they were. A true pair is a string
+and its own copy. N strings are linked; where owners mined more than that, "mined on" says how
+many, and the N are some of them. Parameters are those of the paper's Table 3 where nothing else
+is said: ε = 0.1, which each owner spends; k = 75 grams of 1 to 3 symbols; trees of height 7, for
+both lists, since a public number must not be read off the data. The explanations are about the
+whole run, also in a quick one."""
 BARS = """Error bars and ± are one standard deviation over the draws, to either side; where
 nothing was drawn twice there are none."""
 

@@ -34,7 +34,7 @@ def rows_of(
     for here in _combinations(frame, table.rows):
         cells = [word(value, labels) for value in here.values()]
         for name, there in columns:
-            cells.append(_cell(_at(frame, {**here, **there})[name], kinds[name], table.digits))
+            cells.append(_cell(_at(frame, {**here, **there})[name], kinds[name]))
         rows.append(cells)
     return header, rows
 
@@ -103,7 +103,7 @@ def _numbers(values: pl.Series) -> list[float]:
     return values.cast(pl.Float64).drop_nulls().drop_nans().sort().to_list()
 
 
-def _cell(values: pl.Series, kind: str, digits: int) -> str:
+def _cell(values: pl.Series, kind: str) -> str:
     if kind == "text":
         found = values.drop_nulls().unique(maintain_order=True).to_list()
         return ", ".join(map(str, found)) or NOTHING
@@ -115,10 +115,10 @@ def _cell(values: pl.Series, kind: str, digits: int) -> str:
         return significant(mean, 3)
     if kind == "count":
         return f"{mean:,.0f}"
-    text = f"{mean:,.{digits}f}"
+    text = f"{mean:,.3f}"
     spread = numbers.std()
     if kind == "score" and isinstance(spread, float):
-        return f"{text} ± {spread:.{digits}f}"
+        return f"{text} ± {spread:.3f}"
     return text
 
 

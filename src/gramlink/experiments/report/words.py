@@ -30,7 +30,6 @@ _HEADS = {
     "mined_on": "mined on ",
     "data": "",
     "miner": "",
-    "rival": "",
     "method": "",
     "policy": "",
 }
