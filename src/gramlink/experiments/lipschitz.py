@@ -145,7 +145,7 @@ TIME = Experiment(
         ),
         Plot(
             x="count", y="embedding_seconds", series="method", y_range=None,
-            x_label="N (records of each owner)", y_label="of that embedding, seconds",
+            x_label="N (records of each owner)", y_label="embedding alone, seconds",
         ),
     ),
     full=(

@@ -180,7 +180,8 @@ RIVAL_TABLE = Experiment(
     "sides, thresholds, finding all near pairs and deciding; compiled, all cores, nothing else "
     "running, compilation not counted. Bytes: what is sent for a record, without its id and "
     "uncompressed. At 149,910 records the best threshold is looked for only among those that "
-    "leave at most 3 × 10⁷ pairs; – where calibrated thresholds leave more than the 10⁸ that gramlink decides.",
+    "leave at most 3 × 10⁷ pairs; – where calibrated thresholds leave more than the 10⁸ that "
+    "gramlink decides.",
     measure=compared,
     shown=(
         Table(("data", "count", "method"), ("f1", "seconds"), ("edits",), once=("bytes",)),
