@@ -71,8 +71,9 @@ def test_pairs_that_are_allowed_and_do_not_fit_in_memory_fail_and_say_so(server,
 
 def test_work_that_takes_too_long_is_ended(start):
     server = start("--hours", 0.0001)  # which is less than a worker takes to start
-    hospital, _ = server.at_bundles()
-    hospital.upload()
+    hospital, _ = server.at_bundles(schema=ALL)
+    # and so many records that it is seen to be late, also where all are busy
+    hospital.upload(hospital.sealed(unlike(hospital.bundle(ALL), 150_000).to_bytes()))
     state, reason = hospital.verdict()
     assert state == "refused"
     assert "it took more than 0.0001 hours" in reason
@@ -150,7 +151,7 @@ def test_a_disk_that_fills_up_while_results_are_written_leaves_none(small_disk, 
         party.upload(party.sealed(spread(party.bundle(), 25_000).to_bytes()))
         if party.name == "hospital":
             assert party.verdict() == ("accepted", None)
-    fill(small_disk, leave=400_000)
+    fill(small_disk, leave=150_000)
     stage, reason = parties[0].outcome()
     free(small_disk)
     assert stage == "failed"
