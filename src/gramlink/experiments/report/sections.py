@@ -16,7 +16,9 @@ VERDICTS: tuple[Verdict, ...] = ("agrees", "partly", "differs", NOT_MEASURED)
 
 INTRODUCTION = """Every table and figure of the paper that gramlink comes from, measured again with
 the code that you run, and what we measured besides. Each section says what the paper claims,
-what we find, and why they differ where they do."""
+what we find, and why they differ where they do. What counts as agreeing is a rule in the code,
+one for each claim; the paper gives few margins, so most rules are ours, and some of them were set
+with the figures in view."""
 SCENARIO = """As in the paper, one owner has a list and the other a copy of it, in which each string
 has up to so many edits: every number from 0 on is as likely, and so are insertions, deletions and
 substitutions, so with up to 1 edit half of the strings are as they were. A true pair is a string
