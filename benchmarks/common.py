@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import gramlink as gl
-from gramlink.schema import checked_schema
+from gramlink.records.schema import checked_schema
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

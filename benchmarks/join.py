@@ -19,8 +19,8 @@ import numpy as np
 
 import gramlink as gl
 from benchmarks.common import LETTERS, markdown, names, schema
-from gramlink.matching import match_batches
-from gramlink.thresholds import Case
+from gramlink.embedding.thresholds import Case
+from gramlink.matching.pairs import match_batches
 
 SIZES = (10_000, 50_000, 149_910)
 SLICE = 4000  # left records that peers are timed on
@@ -163,7 +163,7 @@ def cell(count: int, edits: int, policy: str) -> list[str]:
 
 def growth(count: int) -> list[float]:
     """Seconds, pairs and peak megabytes of a join of so many people by two surnames each."""
-    packed = (resources.files("gramlink.datasets") / "data" / "surnames.csv.gz").read_bytes()
+    packed = (resources.files("gramlink.lab.datasets") / "data" / "surnames.csv.gz").read_bytes()
     with gzip.open(io.BytesIO(packed), "rt", encoding="utf-8") as text:
         rows = list(csv.DictReader(text))
     listed = np.array([row["name"] for row in rows])

@@ -6,9 +6,9 @@ import numpy as np
 
 import gramlink as gl
 from benchmarks.common import markdown
-from gramlink.experiments.data import Copies, copies
-from gramlink.experiments.linkage import schema_of, shared_base
-from gramlink.thresholds import thresholds
+from gramlink.embedding.thresholds import thresholds
+from gramlink.lab.experiments.data import Copies, copies
+from gramlink.lab.experiments.linkage import schema_of, shared_base
 
 SEEDS = (1, 2, 3)
 COUNT = 5000

@@ -18,8 +18,8 @@ from time import perf_counter, sleep
 
 import gramlink as gl
 from benchmarks.common import markdown
-from gramlink.client import Client
-from gramlink.datasets import persons
+from gramlink.exchange.client import Client
+from gramlink.lab.datasets import persons
 from gramlink.server import exchanges
 from gramlink.server.plan import Plan
 from gramlink.server.unit import opened

@@ -15,10 +15,10 @@ from time import perf_counter
 
 import gramlink as gl
 from benchmarks.common import markdown
-from gramlink.datasets import Persons, febrl4, persons
-from gramlink.experiments.people import FIVE as FIVE_OF_FEBRL
-from gramlink.experiments.people import proposed
-from gramlink.schema import checked_schema
+from gramlink.lab.datasets import Persons, febrl4, persons
+from gramlink.lab.experiments.people import FIVE as FIVE_OF_FEBRL
+from gramlink.lab.experiments.people import proposed
+from gramlink.records.schema import checked_schema
 
 SEEDS = (1, 2, 3)
 FIVE = {

@@ -10,8 +10,8 @@ from time import perf_counter
 
 import gramlink as gl
 from benchmarks.common import markdown, names, schema
-from gramlink.experiments.mining import PRIVATE
-from gramlink.thresholds import Case
+from gramlink.embedding.thresholds import Case
+from gramlink.lab.experiments.mining import PRIVATE
 
 
 def _base() -> gl.Base:

@@ -10,10 +10,10 @@ import polars as pl
 
 import gramlink as gl
 from gramlink.cli import app
-from gramlink.experiments import EXPERIMENTS
-from gramlink.experiments.experiment import Measured
-from gramlink.experiments.report import reproduced
-from gramlink.experiments.report.sections import Section
+from gramlink.lab.experiments import EXPERIMENTS
+from gramlink.lab.experiments.experiment import Measured
+from gramlink.lab.experiments.report import reproduced
+from gramlink.lab.experiments.report.sections import Section
 
 PAPER = Path(__file__).parent / "paper"
 

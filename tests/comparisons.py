@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from gramlink.base import Base
-from gramlink.comparing import Comparison
-from gramlink.embedding import Encoded, Vectors, embed
-from gramlink.strings import Strings
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import Encoded, Vectors, embed
+from gramlink.matching.comparison import Comparison
+from gramlink.records.strings import Strings
 from strategies import AB, bases, texts
 
 NAMES = ("first", "second", "third", "fourth", "fifth", "sixth")

@@ -11,17 +11,18 @@ from urllib.parse import unquote
 import httpx
 import polars as pl
 
-from gramlink.bundle import Bundle
-from gramlink.datasets import corrupt, sample, surnames
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
+from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
-from gramlink.fields import ALPHABET
-from gramlink.mined import Mined
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.roles import Owner, admit, answer, for_the_unit
-from gramlink.schema import schema_from
-from gramlink.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
-from gramlink.strings import Strings
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.mining.mined import Mined
+from gramlink.parties.answers import admit, answer
+from gramlink.parties.owner import Owner, for_the_unit
+from gramlink.records.fields import ALPHABET
+from gramlink.records.reading import read_records
+from gramlink.records.schema import schema_from
+from gramlink.records.strings import Strings
 
 TOKEN = "gl_00000000_" + "x" * 43
 EXCHANGE = "stroke-2026"

@@ -4,7 +4,7 @@ from collections import Counter
 
 from hypothesis import strategies as st
 
-from gramlink.fields import CATCH_ALL
+from gramlink.records.fields import CATCH_ALL
 
 AB = "AB" + CATCH_ALL
 ABC = "ABC" + CATCH_ALL

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
 from gramlink.mining.allocation import exponential, hybrid, linear
-from gramlink.privacy import Budget
+from gramlink.privacy.budget import Budget
 from noise import silent
 from reference import mining as definition
 

@@ -4,15 +4,17 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from gramlink.datasets.persons import persons
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import new_identity
+from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
-from gramlink.fields import Field
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.results import Results
-from gramlink.roles import LinkageUnit, Owner, admit, answer, facts, for_the_unit, link_all
-from gramlink.schema import Schema
-from gramlink.sealing import new_identity
+from gramlink.lab.datasets.persons import persons
+from gramlink.parties.answers import admit, answer, facts
+from gramlink.parties.linkage_unit import LinkageUnit, link_all
+from gramlink.parties.owner import Owner, for_the_unit
+from gramlink.records.fields import Field
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema
 
 NAMES = Schema(
     fields=(Field(name="surname", miner="public", grams=("A", "E", "I", "R", "AN", "ER", "MI")),)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.archive import MANIFEST, MOST_PARTS, pack, unpack
+from gramlink.bundles.archive import MANIFEST, MOST_PARTS, pack, unpack
 from gramlink.errors import InvalidFile
 
 FRAMES = {

@@ -20,10 +20,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gramlink.fields import Field
-from gramlink.mining import mine_field
-from gramlink.privacy import SYSTEM, Budget
-from gramlink.strings import Strings
+from gramlink.mining.miners import mine_field
+from gramlink.privacy.budget import SYSTEM, Budget
+from gramlink.records.fields import Field
+from gramlink.records.strings import Strings
 from noise import Seeded, seeded
 from reference.grams import every
 

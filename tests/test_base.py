@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.base import Base, merge
+from gramlink.embedding.base import Base, merge
 from gramlink.errors import InvalidBase
-from gramlink.mining import Estimates
+from gramlink.mining.estimates import Estimates
 from strategies import AB, bases
 
 COUNTS = st.integers(1, 4000).map(lambda n: Fraction(n, 1024))

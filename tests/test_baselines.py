@@ -3,11 +3,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from gramlink.baselines.edit_distance import BEYOND, Texts, within_edits
-from gramlink.datasets import sample, surnames
 from gramlink.errors import InvalidParameter
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.strings import Strings
+from gramlink.lab.datasets import sample, surnames
+from gramlink.lab.rivals.edit_distance import BEYOND, Texts, within_edits
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
 from reference.edits import levenshtein
 from strategies import AB, WIDE, lists, texts
 

@@ -6,13 +6,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from golden import make_clk
-from gramlink.baselines import bloom
-from gramlink.baselines.bloom import MISSING, Filters, encode
-from gramlink.baselines.rival import ONE
-from gramlink.datasets import corrupt, sample, surnames
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.fields import ALPHABET, CATCH_ALL, LETTERS
-from gramlink.strings import Strings
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.lab.rivals import bloom
+from gramlink.lab.rivals.bloom import MISSING, Filters, encode
+from gramlink.lab.rivals.rival import ONE
+from gramlink.records.fields import ALPHABET, CATCH_ALL, LETTERS
+from gramlink.records.strings import Strings
 from reference import bloom as reference
 from strategies import AB, lists
 
@@ -164,7 +164,7 @@ def test_as_many_pairs_as_allowed_are_listed_and_one_more_is_refused(names):
 
 
 def test_a_search_ends_soon_after_there_are_too_many_pairs(monkeypatch):
-    from gramlink.kernels.bloom import TILE
+    from gramlink.lab.rivals.kernels.bloom import TILE
 
     filters = random_filters(100_000, 1, 0.5, seed=1)
     monkeypatch.setattr(bloom, "listed", lambda block, _, most: block(0, 256, most)[1])

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.archive import MANIFEST
-from gramlink.base import Base
-from gramlink.bundle import RECORDS, Bundle
-from gramlink.embedding import Encoded, Vectors, embed
+from gramlink.bundles.archive import MANIFEST
+from gramlink.bundles.bundle import RECORDS, Bundle
+from gramlink.bundles.sealing import Recipient
+from gramlink.embedding.base import Base
+from gramlink.embedding.thresholds import highest
+from gramlink.embedding.vectors import Encoded, Vectors, embed
 from gramlink.errors import InvalidFile
-from gramlink.files import digest
-from gramlink.sealing import Recipient
-from gramlink.strings import Strings
-from gramlink.thresholds import highest
+from gramlink.io.files import digest
+from gramlink.records.strings import Strings
 from strategies import AB, bases, lists
 
 LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from comparisons import NAMES, numbered
-from gramlink import choosing
-from gramlink.choosing import AT_LEAST, EACH, MOST, chosen_passes
 from gramlink.errors import GramlinkError
-from gramlink.passes import candidates
+from gramlink.matching import pass_choice as choosing
+from gramlink.matching.pass_choice import AT_LEAST, EACH, MOST, chosen_passes
+from gramlink.matching.passes import candidates
 
 NONE = -1
 

@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from gramlink.experiments import EXPERIMENTS
-from gramlink.experiments.experiment import Measured, NotMeasured, agreement
-from gramlink.experiments.lipschitz import LIPSCHITZ
+from gramlink.lab.experiments import EXPERIMENTS
+from gramlink.lab.experiments.experiment import Measured, NotMeasured, agreement
+from gramlink.lab.experiments.lipschitz import LIPSCHITZ
 
 
 def small(point):

@@ -6,11 +6,11 @@ import httpx
 import pytest
 
 from fake_unit import TOKEN, reply
-from gramlink import client as module
-from gramlink import connection
-from gramlink.client import Client
-from gramlink.connection import checked_url, read_token
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, Refused, Unanswered
+from gramlink.exchange import client as module
+from gramlink.exchange import connection
+from gramlink.exchange.client import Client
+from gramlink.exchange.connection import checked_url, read_token
 
 URL = "http://localhost:8440"
 

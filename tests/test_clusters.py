@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.clusters import Clusters, cluster
+from gramlink.deciding.clusters import Clusters, cluster
 
 OWNERS = ("a", "b", "c")
 RECORD = st.tuples(st.sampled_from(OWNERS), st.sampled_from("12345"))

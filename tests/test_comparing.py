@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparisons import encoded, files, numbered
-from gramlink.comparing import Comparison, level_names
-from gramlink.embedding import Encoded, Vectors
+from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.kernels.comparing import FARTHEST, glances_of, least_squared
+from gramlink.kernels.comparison import FARTHEST, glances_of, least_squared
+from gramlink.matching.comparison import Comparison, level_names
 from reference import comparing as definition
 
 SEEDS = st.integers(0, 2**32)

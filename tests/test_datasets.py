@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.datasets import cities, corrupt, sample, surnames
+from gramlink.embedding.typos import MODELS
 from gramlink.errors import InvalidParameter
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.strings import Strings
-from gramlink.typos import MODELS
+from gramlink.lab.datasets import cities, corrupt, sample, surnames
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
 from reference.edits import Random, levenshtein, random_edit, scramble, uniform
 from strategies import AB, ABC, lists
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gramlink.dates import FORMATS, check_format, read_dates, recognise
 from gramlink.errors import InvalidRecords
+from gramlink.records.dates import FORMATS, check_format, read_dates, recognise
 from reference import dates as reference
 
 PARTS = [("YYYY", "YY"), ("M", "MM", "MMM"), ("D", "DD")]

@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.datasets import persons
-from gramlink.deciding import decide_scored, probabilities, warnings_of
+from gramlink.deciding.linkage import decide_scored, probabilities, warnings_of
+from gramlink.deciding.links import RULES
+from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter
-from gramlink.evaluation import score
-from gramlink.fields import Field
-from gramlink.links import RULES
-from gramlink.mixture import Sort
-from gramlink.model import Model
-from gramlink.passes import Candidates, Pass
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.roles import LinkageUnit, Owner
-from gramlink.schema import Schema
-from gramlink.scoring import Scored
+from gramlink.lab.datasets import persons
+from gramlink.matching.passes import Candidates, Pass
+from gramlink.parties.linkage_unit import LinkageUnit
+from gramlink.parties.owner import Owner
+from gramlink.records.fields import Field
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema
+from gramlink.reports.scores import score
+from gramlink.scoring.mixture import Sort
+from gramlink.scoring.model import Model
+from gramlink.scoring.score import Scored
 from reference import deciding as definition
 
 LEFT, RIGHT = ["c", "a", "10", "b"], ["z", "x", "Y", "w"]

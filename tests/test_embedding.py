@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.base import Base
-from gramlink.embedding import Vectors, embed
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import Vectors, embed
 from gramlink.errors import InvalidBase
-from gramlink.strings import Strings
+from gramlink.records.strings import Strings
 from reference import embedding
 from strategies import AB, ABC, WIDE, bases, lists
 

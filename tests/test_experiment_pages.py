@@ -8,15 +8,22 @@ import polars as pl
 import pytest
 
 from gramlink.errors import GramlinkError
-from gramlink.experiments.experiment import Claim, Experiment, Measured, NotMeasured, Plot, Table
-from gramlink.experiments.report.drawing import as_png, as_svg, draw, figure_name
-from gramlink.experiments.report.looks import LOOKS, looks_of
-from gramlink.experiments.report.page import report
-from gramlink.experiments.report.publishing import publish
-from gramlink.experiments.report.reproduced import page
-from gramlink.experiments.report.sections import Section
-from gramlink.experiments.report.tables import as_html, as_markdown, rows_of
-from gramlink.experiments.report.words import facts, said
+from gramlink.lab.experiments.experiment import (
+    Claim,
+    Experiment,
+    Measured,
+    NotMeasured,
+    Plot,
+    Table,
+)
+from gramlink.lab.experiments.report.drawings import as_png, as_svg, draw, figure_name
+from gramlink.lab.experiments.report.looks import LOOKS, looks_of
+from gramlink.lab.experiments.report.page import report
+from gramlink.lab.experiments.report.publication import publish
+from gramlink.lab.experiments.report.reproduced import page
+from gramlink.lab.experiments.report.sections import Section
+from gramlink.lab.experiments.report.tables import as_html, as_markdown, rows_of
+from gramlink.lab.experiments.report.words import facts, said
 
 GRID = {
     "data": ("NAMES",), "count": (5000,), "edits": (0, 1), "miner": ("exact", "fpm"),

@@ -8,18 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gramlink.deciding.links import decide
 from gramlink.errors import GramlinkError
-from gramlink.evaluation import score
-from gramlink.experiments import EXPERIMENTS, linkage, running
-from gramlink.experiments.data import Copies, copies
-from gramlink.experiments.experiment import Measured, NotMeasured, Plot
-from gramlink.experiments.people import files
-from gramlink.experiments.printed import printed_exponential, printed_hybrid, printed_path
-from gramlink.experiments.rivals import METHODS, best_cut
-from gramlink.experiments.running import Kept, machine, run
-from gramlink.links import decide
-from gramlink.matching import Pairs
-from gramlink.mining import Estimates
+from gramlink.lab.experiments import EXPERIMENTS, linkage
+from gramlink.lab.experiments import runs as running
+from gramlink.lab.experiments.data import Copies, copies
+from gramlink.lab.experiments.experiment import Measured, NotMeasured, Plot
+from gramlink.lab.experiments.people import files
+from gramlink.lab.experiments.printed import printed_exponential, printed_hybrid, printed_path
+from gramlink.lab.experiments.rivals import METHODS, best_cut
+from gramlink.lab.experiments.runs import Kept, machine, run
+from gramlink.matching.pairs import Pairs
+from gramlink.mining.estimates import Estimates
+from gramlink.reports.scores import score
 from reference.edits import levenshtein
 
 

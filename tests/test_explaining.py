@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from comparisons import numbered
-from gramlink.explaining import explain
-from gramlink.mixture import Sort
-from gramlink.passes import Pass, candidates
-from gramlink.scoring import score
+from gramlink.matching.passes import Pass, candidates
+from gramlink.scoring.explanation import explain
+from gramlink.scoring.mixture import Sort
+from gramlink.scoring.score import score
 
 PASSES = [Pass({"first": 0, "second": 1}), Pass({"third": 0})]
 

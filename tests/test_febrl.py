@@ -1,6 +1,6 @@
 import polars as pl
 
-from gramlink.datasets import febrl4
+from gramlink.lab.datasets import febrl4
 
 FEBRL = febrl4()
 

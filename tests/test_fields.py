@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from gramlink.base import Base
-from gramlink.embedding import embed
-from gramlink.fields import ALPHABET, CATCH_ALL, DIGITS, LETTERS, MOST_SYMBOLS, Field
-from gramlink.strings import Strings
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import embed
+from gramlink.records.fields import ALPHABET, CATCH_ALL, DIGITS, LETTERS, MOST_SYMBOLS, Field
+from gramlink.records.strings import Strings
 from strategies import WIDE
 
 KINDS = ("text", "digits", "date", "category")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gramlink.errors import InvalidFile, InvalidParameter, Mismatch
-from gramlink.files import (
+from gramlink.io.files import (
     digest,
     exchange_name,
     fingerprint,

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 
 from golden import make
-from gramlink.archive import MANIFEST
-from gramlink.bundle import Bundle
-from gramlink.mined import Mined
-from gramlink.projection import Projection, agree
-from gramlink.results import Results
-from gramlink.sealing import is_sealed, read_identity, read_recipient, seal, unseal
+from gramlink.bundles.archive import MANIFEST
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import is_sealed, read_identity, read_recipient, seal, unseal
+from gramlink.embedding.projection import Projection, agree
+from gramlink.mining.mined import Mined
 
 GOLDEN = Path(__file__).parent / "golden"
 KEY = "age1euyhktn6lvd9q2trpw067n2rrr3vwnretxfzwe9nvpskpkfqwu0qjm9d97"

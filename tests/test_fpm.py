@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.mining import mine_field
 from gramlink.mining.fpm import absent
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.mining.miners import mine_field
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.strings import Strings
 from noise import Seeded, seeded, silent
 from reference import mining as definition
 from reference.mining import Recording

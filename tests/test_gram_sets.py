@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.baselines.gram_sets import BEYOND, GramSets, encode
-from gramlink.baselines.rival import ONE
-from gramlink.datasets import sample, surnames
 from gramlink.errors import InvalidParameter
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.strings import Strings
+from gramlink.lab.datasets import sample, surnames
+from gramlink.lab.rivals.gram_sets import BEYOND, GramSets, encode
+from gramlink.lab.rivals.rival import ONE
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
 from reference.similarity import all_near, jaccard_distance, padded
 from strategies import ABC, WIDE, lists
 

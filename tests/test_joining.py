@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink import joining
-from gramlink.base import Base
-from gramlink.datasets import corrupt, sample, surnames
-from gramlink.embedding import Vectors, embed
-from gramlink.fields import ALPHABET
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import Vectors, embed
 from gramlink.kernels.index import MOST_STEPS
 from gramlink.kernels.join import EQUAL, SCAN
-from gramlink.matching import match
-from gramlink.strings import Strings
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.matching import join as joining
+from gramlink.matching.pairs import match
+from gramlink.records.fields import ALPHABET
+from gramlink.records.strings import Strings
 from strategies import frequent_grams
 
 

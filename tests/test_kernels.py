@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gramlink import kernels
 from gramlink.kernels import edits, lookup, occurrences
-from gramlink.strings import Strings
+from gramlink.records.strings import Strings
 from reference import edits as definition
 from strategies import AB, WIDE, lists
 

@@ -3,10 +3,10 @@ import hmac
 import pytest
 from hypothesis import given, settings
 
-from gramlink.baselines.keyed_hash import BEYOND, encode
-from gramlink.baselines.rival import ONE
 from gramlink.errors import InvalidParameter
-from gramlink.strings import Strings
+from gramlink.lab.rivals.keyed_hash import BEYOND, encode
+from gramlink.lab.rivals.rival import ONE
+from gramlink.records.strings import Strings
 from reference.similarity import all_near
 from strategies import AB, lists
 

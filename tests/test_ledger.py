@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter
-from gramlink.ledger import Ledger
-from gramlink.privacy import Draw
+from gramlink.privacy.budget import Draw
+from gramlink.privacy.ledger import Ledger
 from noise import silent
 
 TENTH = Fraction(1, 10)
@@ -22,7 +22,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 from gramlink.errors import BudgetExceeded
-from gramlink.ledger import Ledger
+from gramlink.privacy.ledger import Ledger
 
 ledger = Ledger(Path(sys.argv[1]), "hospital", Fraction(sys.argv[2]))
 print("ready", flush=True)

@@ -5,12 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gramlink.fields import CATCH_ALL, Field
 from gramlink.kernels.occurrences import bounded_counts, distinct_grams
-from gramlink.mining import GRID, mine_field
+from gramlink.mining.estimates import GRID
 from gramlink.mining.levelgram import contribution, extended, shares
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.mining.miners import mine_field
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.strings import Strings
 from noise import Seeded, seeded, silent
 from reference import mining as definition
 from reference.grams import distinct, every

@@ -1,17 +1,17 @@
 import polars as pl
 import pytest
 
-from gramlink.baselines.edit_distance import within_edits
-from gramlink.datasets import corrupt, sample, surnames
-from gramlink.datasets.persons import persons
+from gramlink.deciding.links import decide
 from gramlink.errors import InvalidParameter, InvalidRecords, InvalidSchema
-from gramlink.evaluation import score
-from gramlink.fields import ALPHABET, CATCH_ALL, Field
-from gramlink.linking import deduplicate, link
-from gramlink.links import decide
-from gramlink.records import read_records
-from gramlink.schema import Schema
-from gramlink.strings import Strings
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.lab.datasets.persons import persons
+from gramlink.lab.rivals.edit_distance import within_edits
+from gramlink.parties.one_process import deduplicate, link
+from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
+from gramlink.reports.scores import score
 from strategies import frequent_grams
 
 COUNT = 300

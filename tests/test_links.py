@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gramlink.deciding.links import RULES, Links, decide, kept
 from gramlink.errors import InvalidParameter
-from gramlink.links import RULES, Links, decide, kept
-from gramlink.matching import Pairs
+from gramlink.matching.pairs import Pairs
 from reference import matching as definition
 
 LEFT = ["c", "a", "10", "b", "9"]

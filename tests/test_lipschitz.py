@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.baselines.lipschitz import NOWHERE, Mapped, References, draw, embed, references
-from gramlink.datasets import cities, sample, surnames
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.kernels.lipschitz import distances, masks
-from gramlink.strings import Strings
+from gramlink.lab.datasets import cities, sample, surnames
+from gramlink.lab.rivals.kernels.lipschitz import distances, masks
+from gramlink.lab.rivals.lipschitz import NOWHERE, Mapped, References, draw, embed, references
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
 from reference import lipschitz
 from reference.edits import levenshtein
 from strategies import AB, ABC, lists, texts

@@ -7,12 +7,12 @@ import time
 import pytest
 
 from gramlink.errors import InvalidFile
-from gramlink.locks import alone, lock
+from gramlink.io.locks import alone, lock
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from gramlink.locks import alone
+from gramlink.io.locks import alone
 
 with alone(Path(sys.argv[1]), "serving"):
     print("held", flush=True)

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink import joining
-from gramlink.base import Base
-from gramlink.datasets import sample, surnames
-from gramlink.embedding import Vectors, embed
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import Vectors, embed
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.fields import ALPHABET
-from gramlink.matching import match, match_batches, match_to_parquet
-from gramlink.strings import Strings
+from gramlink.lab.datasets import sample, surnames
+from gramlink.matching import join as joining
+from gramlink.matching.pairs import match, match_batches, match_to_parquet
+from gramlink.records.fields import ALPHABET
+from gramlink.records.strings import Strings
 from reference import matching as definition
 from strategies import AB, bases, frequent_grams, lists
 

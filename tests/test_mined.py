@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import BudgetExceeded, InvalidFile
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.mined import Mined, mine
-from gramlink.mining import MINERS, Estimates, Tree, mine_field
-from gramlink.privacy import Budget
-from gramlink.records import Records
-from gramlink.schema import Schema
-from gramlink.strings import Strings
+from gramlink.mining.estimates import Estimates
+from gramlink.mining.mined import Mined, mine
+from gramlink.mining.miners import MINERS, mine_field
+from gramlink.mining.prefixes import Tree
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.reading import Records
+from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
 from noise import seeded, silent
 
 EXAMPLE = Mined(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink import mixture
-from gramlink.mixture import Patterns, Sort, fit
+from gramlink.scoring import mixture
+from gramlink.scoring.mixture import Patterns, Sort, fit
 from reference import mixture as definition
 
 SIZES = (3, 4, 2)

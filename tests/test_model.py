@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gramlink.errors import InvalidFile
-from gramlink.mixture import Patterns, Sort
-from gramlink.model import TRUST, Model, Within
-from gramlink.passes import Pass
+from gramlink.matching.passes import Pass
+from gramlink.scoring.mixture import Patterns, Sort
+from gramlink.scoring.model import TRUST, Model, Within
 
 NAMES, EDITS = ("surname", "born"), (1, 0)
 GOOD = Sort(90.0, (np.array([0.8, 0.1, 0.06, 0.04]), np.array([0.9, 0.08, 0.02])))

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparisons import NAMES, files, numbered
-from gramlink import passes as module
 from gramlink.errors import InvalidParameter
-from gramlink.passes import Pass, candidates, some_equal
+from gramlink.matching import passes as module
+from gramlink.matching.passes import Pass, candidates, some_equal
 from reference import comparing as definition
 
 

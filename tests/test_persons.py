@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.datasets import persons
-from gramlink.datasets.frequencies import Frequencies
-from gramlink.datasets.given_names import NAMES, NICKNAMES
-from gramlink.datasets.households import population
-from gramlink.datasets.misrecord import MISSING, TYPOS, misrecord
-from gramlink.datasets.mistype import misdate, mistype
-from gramlink.datasets.places import homes
 from gramlink.errors import InvalidParameter
+from gramlink.lab.datasets import persons
+from gramlink.lab.datasets.frequencies import Frequencies
+from gramlink.lab.datasets.given_names import NAMES, NICKNAMES
+from gramlink.lab.datasets.households import population
+from gramlink.lab.datasets.places import homes
+from gramlink.lab.datasets.recording_errors import MISSING, TYPOS, misrecord
+from gramlink.lab.datasets.typing_errors import misdate, mistype
 from reference.edits import levenshtein
 
 FIELDS = ["given_name", "surname", "sex", "date_of_birth", "street", "city", "postcode", "phone"]

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import InvalidParameter
-from gramlink.fields import CATCH_ALL, Field
 from gramlink.kernels.tree import consistent, decreasing, project
-from gramlink.mining import GRID, Estimates, Tree, mine_field, read_again
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.mining.estimates import GRID, Estimates
+from gramlink.mining.miners import mine_field, read_again
+from gramlink.mining.prefixes import Tree
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.strings import Strings
 from noise import Seeded, seeded, silent
 from reference import mining as definition
 from reference.grams import ranked

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gramlink import privacy
 from gramlink.errors import BudgetExceeded, InvalidParameter
-from gramlink.privacy import SYSTEM, Budget, shown
+from gramlink.privacy import budget as privacy
+from gramlink.privacy.budget import SYSTEM, Budget, shown
 from noise import seeded, silent
 
 THIRD = Fraction(1, 3)

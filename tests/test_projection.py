@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlink.base import Base, merge
+from gramlink.embedding.base import Base, merge
+from gramlink.embedding.projection import Projection, agree
 from gramlink.errors import GramlinkError, InvalidBase, InvalidFile, Mismatch
-from gramlink.fields import Field
-from gramlink.mined import Mined
-from gramlink.mining import Estimates, mine_field
-from gramlink.privacy import Budget
-from gramlink.projection import Projection, agree
-from gramlink.schema import Schema
-from gramlink.strings import Strings
+from gramlink.mining.estimates import Estimates
+from gramlink.mining.mined import Mined
+from gramlink.mining.miners import mine_field
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import Field
+from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
 
 SCHEMA = Schema(fields=(Field(name="surname", size=3),))
 COUNTS = st.dictionaries(

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gramlink
-from gramlink.datasets import persons
-from gramlink.dates import FORMATS
 from gramlink.errors import GramlinkError, InvalidRecords
-from gramlink.fields import ALPHABET, DIGITS, LETTERS, Field
-from gramlink.proposing.columns import (
+from gramlink.lab.datasets import persons
+from gramlink.records.dates import FORMATS
+from gramlink.records.fields import ALPHABET, DIGITS, LETTERS, Field
+from gramlink.records.proposal.columns import (
     PART_OF_BIRTH,
     TOO_MANY,
     TWICE,
@@ -26,7 +26,7 @@ from gramlink.proposing.columns import (
     read_sample,
     unique_names,
 )
-from gramlink.proposing.guessing import (
+from gramlink.records.proposal.guess import (
     AMBIGUOUS,
     CONSTANT,
     CYRILLIC,
@@ -43,12 +43,18 @@ from gramlink.proposing.guessing import (
     STAMP,
     guess,
 )
-from gramlink.proposing.headings import heading_of, plain
-from gramlink.proposing.pairing import BY_SPELLING, NOT_THERE, TWO_KINDS, TWO_SCRIPTS, propose_both
-from gramlink.proposing.placeholders import PUBLIC
-from gramlink.proposing.proposal import TEXT_SETTINGS
-from gramlink.records import read_records
-from gramlink.schema import Schema, load_schema
+from gramlink.records.proposal.headings import heading_of, plain
+from gramlink.records.proposal.pair import (
+    BY_SPELLING,
+    NOT_THERE,
+    TWO_KINDS,
+    TWO_SCRIPTS,
+    propose_both,
+)
+from gramlink.records.proposal.placeholders import PUBLIC
+from gramlink.records.proposal.proposal import TEXT_SETTINGS
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema, load_schema
 
 FEBRL = {
     "given_name": "text",
@@ -98,7 +104,7 @@ def febrl(tmp_path_factory):
     """The files of FEBRL 4, as they are published."""
     folder = tmp_path_factory.mktemp("febrl")
     for name in ("febrl4a.csv", "febrl4b.csv"):
-        data = files("gramlink.datasets").joinpath("data", f"{name}.gz").read_bytes()
+        data = files("gramlink.lab.datasets").joinpath("data", f"{name}.gz").read_bytes()
         (folder / name).write_bytes(gzip.decompress(data))
     return folder
 
@@ -631,10 +637,10 @@ def test_asking_for_columns_of_two_files():
 # any table at all
 
 
-SOURCE = Path(gramlink.__file__).parent
+SOURCE = Path(gramlink.__file__).parent / "records"
 STATIC = "".join(
     path.read_text("utf-8")
-    for path in (*(SOURCE / "proposing").glob("*.py"), SOURCE / "dates.py", SOURCE / "fields.py")
+    for path in (*SOURCE.glob("proposal/*.py"), SOURCE / "dates.py", SOURCE / "fields.py")
 )
 ANYTHING = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 NAMES = st.one_of(

@@ -4,8 +4,8 @@ import stat
 
 import pytest
 
+from gramlink.bundles.pseudonyms import owner_key, pseudonyms
 from gramlink.errors import InvalidFile
-from gramlink.pseudonyms import owner_key, pseudonyms
 
 
 def test_a_pseudonym_is_the_keyed_hash_of_the_id():

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.evaluation.check_page import check_page
-from gramlink.fields import Field
-from gramlink.quality import LEAST_COMMON, TOO_COMMON, Identical, Worst, assess, bad_rows
-from gramlink.records import Records, read_records
-from gramlink.schema import Schema
-from gramlink.strings import Strings
+from gramlink.records.fields import Field
+from gramlink.records.quality import LEAST_COMMON, TOO_COMMON, Identical, Worst, assess, bad_rows
+from gramlink.records.reading import Records, read_records
+from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
+from gramlink.reports.check_page import check_page
 from reference import dates, normalising
 
 NAME = Field(name="surname", column="last")

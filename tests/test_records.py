@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.base import Base
-from gramlink.embedding import embed
+from gramlink.embedding.base import Base
+from gramlink.embedding.vectors import embed
 from gramlink.errors import InvalidParameter, InvalidRecords
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.records import Problem, normalise, read_records
-from gramlink.schema import Schema
-from gramlink.tables import header, read_table
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.reading import Problem, normalise, read_records
+from gramlink.records.schema import Schema
+from gramlink.records.tables import header, read_table
 from reference import normalising
 
 NAME = Field(name="surname")
@@ -328,7 +328,7 @@ def test_a_disk_that_fails_half_way_is_one_line(write, monkeypatch):
         raise OSError(errno.EIO, "Input/output error")
 
     path = write("id,surname\n1,Ng\n")
-    monkeypatch.setattr("gramlink.csv_files._separator", fail)
+    monkeypatch.setattr("gramlink.records.csv._separator", fail)
     assert str(refusal(path)) == f"{path} cannot be read: Input/output error"
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.archive import MANIFEST, pack
+from gramlink.bundles.archive import MANIFEST, pack
+from gramlink.bundles.results import Results
 from gramlink.errors import InvalidFile
-from gramlink.results import Results
 
 IDS = [f"{n:032x}" for n in range(1, 7)]
 BARE = pl.DataFrame({"id_left": IDS[:2], "id_right": IDS[2:4]})

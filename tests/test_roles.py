@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.bundle import Bundle
-from gramlink.datasets.persons import persons
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.pseudonyms import pseudonyms
+from gramlink.bundles.sealing import new_identity
+from gramlink.deciding.links import Links
+from gramlink.embedding.projection import agree
+from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.errors import (
     BudgetExceeded,
     InvalidFile,
@@ -20,18 +24,14 @@ from gramlink.errors import (
     InvalidRecords,
     Mismatch,
 )
-from gramlink.fields import Field
-from gramlink.ledger import Ledger
-from gramlink.links import Links
-from gramlink.mined import Mined
-from gramlink.projection import agree
-from gramlink.pseudonyms import pseudonyms
-from gramlink.records import read_records
-from gramlink.roles import LinkageUnit, Owner, link_all
-from gramlink.roles.owner import for_the_unit
-from gramlink.schema import Schema
-from gramlink.sealing import new_identity
-from gramlink.thresholds import coarse, thresholds
+from gramlink.lab.datasets.persons import persons
+from gramlink.mining.mined import Mined
+from gramlink.parties.linkage_unit import LinkageUnit, link_all
+from gramlink.parties.owner import Owner, for_the_unit
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.fields import Field
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema
 from noise import seeded, silent
 
 GRAMS = ("A", "E", "I", "R", "AN", "ER", "MI", "ZQX", "JKW")
@@ -96,7 +96,7 @@ def test_mining_that_fails_is_paid_for_all_the_same(ledger, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError
 
-    monkeypatch.setattr("gramlink.roles.owner.mine", fail)
+    monkeypatch.setattr("gramlink.parties.owner.mine", fail)
     with pytest.raises(RuntimeError):
         owner(schema=MINING).mine(ledger)
     assert ledger.state.spent == Fraction(1, 2)
@@ -569,7 +569,7 @@ def after_the_charge(patch):
 
 
 def in_the_draw(patch):
-    patch.setattr("gramlink.roles.owner.mine", crash)
+    patch.setattr("gramlink.parties.owner.mine", crash)
 
 
 def after_the_draw(patch):

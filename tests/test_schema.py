@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.errors import InvalidParameter, InvalidSchema
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.numbers import fraction, positive_epsilon
-from gramlink.schema import Schema, checked_schema, differences, load_schema, schema_from
+from gramlink.privacy.numbers import fraction, positive_epsilon
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.schema import Schema, checked_schema, differences, load_schema, schema_from
 from strategies import WIDE
 
 FULL = """

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from comparisons import numbered
-from gramlink import scoring
-from gramlink.deciding import probabilities
-from gramlink.kernels.scoring import log_odds
-from gramlink.mixture import Patterns, Sort, fit
-from gramlink.model import Model
-from gramlink.passes import Pass, candidates
-from gramlink.scoring import learn, log_frequencies, random_pairs, score, score_again
+from gramlink.deciding.linkage import probabilities
+from gramlink.kernels.score import log_odds
+from gramlink.matching.passes import Pass, candidates
+from gramlink.scoring import score as scoring
+from gramlink.scoring.mixture import Patterns, Sort, fit
+from gramlink.scoring.model import Model
+from gramlink.scoring.score import learn, log_frequencies, random_pairs, score, score_again
 
 # given name, surname, date of birth, street
 SIZES = (400, 2000, 12_000, 6000)

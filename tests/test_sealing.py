@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.errors import InvalidFile
-from gramlink.sealing import (
+from gramlink.bundles.sealing import (
     HEADER,
     Identity,
     Recipient,
@@ -23,6 +22,7 @@ from gramlink.sealing import (
     write_identity,
     write_recipient,
 )
+from gramlink.errors import InvalidFile
 
 OURS, THEIRS = new_identity(), new_identity()
 DATA = b"MILLER,1980-01-31\n" * 20

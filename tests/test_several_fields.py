@@ -6,16 +6,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gramlink import scoring
-from gramlink.datasets import cities, febrl4, persons, surnames
+from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter, InvalidRecords, Mismatch
-from gramlink.evaluation import score
-from gramlink.fields import Field
-from gramlink.linking import deduplicate, link
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.roles import LinkageUnit, Owner, link_all
-from gramlink.schema import Schema
+from gramlink.lab.datasets import cities, febrl4, persons, surnames
+from gramlink.parties.linkage_unit import LinkageUnit, link_all
+from gramlink.parties.one_process import deduplicate, link
+from gramlink.parties.owner import Owner
+from gramlink.records.fields import Field
+from gramlink.records.reading import read_records
+from gramlink.records.schema import Schema
+from gramlink.reports.scores import score
+from gramlink.scoring import score as scoring
 from strategies import frequent_grams
 
 NAMES = frequent_grams(surnames()[:5000])  # of public lists, so that runs are the same

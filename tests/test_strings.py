@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.errors import InvalidParameter
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.strings import Strings, distinct, kinds
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.strings import Strings, distinct, kinds
 from strategies import ABC, WIDE
 
 

@@ -5,22 +5,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gramlink.deciding import Linkage
+from gramlink.deciding.linkage import Linkage
+from gramlink.deciding.links import Links
 from gramlink.errors import InvalidParameter
-from gramlink.evaluation.linkage_page import linkage_page
-from gramlink.evaluation.page import Message
-from gramlink.evaluation.scores import Scores
-from gramlink.evaluation.summary import (
-    estimate_lines,
-    explanation_lines,
-    pass_lines,
-    weight_lines,
-)
-from gramlink.explaining import Explanation, Reason
-from gramlink.links import Links
-from gramlink.mixture import Sort
-from gramlink.model import Model
-from gramlink.passes import Pass
+from gramlink.matching.passes import Pass
+from gramlink.reports.linkage_page import linkage_page
+from gramlink.reports.page import Message
+from gramlink.reports.scores import Scores
+from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
+from gramlink.scoring.explanation import Explanation, Reason
+from gramlink.scoring.mixture import Sort
+from gramlink.scoring.model import Model
 
 MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
 RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))

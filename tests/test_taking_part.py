@@ -13,9 +13,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-import gramlink.ledger
+import gramlink.privacy.ledger
 from fake_unit import COUNT, EXCHANGE, SCHEMA, TOKEN, FakeUnit, mined_by, records_of, reply
-from gramlink.client import Client
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import (
+    Recipient,
+    new_identity,
+    seal,
+    seal_from,
+    unseal,
+    unseal_from,
+    write_recipient,
+)
 from gramlink.errors import (
     BudgetExceeded,
     GramlinkError,
@@ -26,20 +35,11 @@ from gramlink.errors import (
     Refused,
 )
 from gramlink.exchange import Choices, Voice, take_part
+from gramlink.exchange.client import Client
 from gramlink.exchange.consent import keys_code
-from gramlink.ledger import Ledger
-from gramlink.mined import Mined
-from gramlink.results import Results
-from gramlink.roles import Owner
-from gramlink.sealing import (
-    Recipient,
-    new_identity,
-    seal,
-    seal_from,
-    unseal,
-    unseal_from,
-    write_recipient,
-)
+from gramlink.mining.mined import Mined
+from gramlink.parties.owner import Owner
+from gramlink.privacy.ledger import Ledger
 
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
@@ -197,7 +197,7 @@ def test_a_crash_at_any_file_loses_nothing_and_spends_nothing_twice(
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("entry", [0, 1], ids=["charge", "release"])
 def test_a_crash_at_the_ledger_spends_nothing_twice(hospital, monkeypatch, entry, when):
-    write, count = gramlink.ledger._write, []
+    write, count = gramlink.privacy.ledger._write, []
 
     def crashing(*args):
         count.append(args)
@@ -208,7 +208,7 @@ def test_a_crash_at_the_ledger_spends_nothing_twice(hospital, monkeypatch, entry
         if hit:
             raise Crash
 
-    monkeypatch.setattr(gramlink.ledger, "_write", crashing)
+    monkeypatch.setattr(gramlink.privacy.ledger, "_write", crashing)
     with pytest.raises(Crash):
         hospital.take_part()
     hospital.take_part()
@@ -656,7 +656,7 @@ def test_nothing_gets_into_a_spreadsheet_that_could_run(hospital, unit, columns,
 
     def change(sealed):
         own = hospital.folder / "identity"
-        from gramlink.sealing import read_identity
+        from gramlink.bundles.sealing import read_identity
 
         results = Results.from_bytes(unseal(sealed, read_identity(own), "results"), "results")
         table = results.tables["links"].with_columns(

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.baselines.rival import ONE
-from gramlink.baselines.tfidf import BEYOND, UNIT, encode
-from gramlink.datasets import sample, surnames
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.strings import Strings
+from gramlink.lab.datasets import sample, surnames
+from gramlink.lab.rivals.rival import ONE
+from gramlink.lab.rivals.tfidf import BEYOND, UNIT, encode
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
 from reference.similarity import PAD, all_near, cosines, padded
 from strategies import ABC, lists
 

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.base import Base
-from gramlink.datasets import corrupt, sample, surnames
-from gramlink.embedding import embed
-from gramlink.errors import InvalidSchema
-from gramlink.fields import ALPHABET, CATCH_ALL, Field
-from gramlink.schema import PolicyName, Schema, checked_schema
-from gramlink.strings import Strings
-from gramlink.thresholds import (
+from gramlink.embedding.base import Base
+from gramlink.embedding.thresholds import (
     POLICIES,
     SEED,
     Case,
@@ -25,7 +19,13 @@ from gramlink.thresholds import (
     one_edit_bound,
     thresholds,
 )
-from gramlink.typos import MODELS
+from gramlink.embedding.typos import MODELS
+from gramlink.embedding.vectors import embed
+from gramlink.errors import InvalidSchema
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
+from gramlink.records.schema import PolicyName, Schema, checked_schema
+from gramlink.records.strings import Strings
 from reference import edits as editing
 from reference import embedding
 from reference import thresholds as definition

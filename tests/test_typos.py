@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gramlink.fields import ALPHABET, CATCH_ALL
-from gramlink.typos import MODELS, keyboard, uniform
+from gramlink.embedding.typos import MODELS, keyboard, uniform
+from gramlink.records.fields import ALPHABET, CATCH_ALL
 from reference import edits as definition
 from strategies import AB, ABC, WIDE
 

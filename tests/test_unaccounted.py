@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
-from gramlink.fields import CATCH_ALL, Field
-from gramlink.mining import MINERS, Estimates, mine_field, price, read_again, top
+from gramlink.mining.estimates import Estimates, top
+from gramlink.mining.miners import MINERS, mine_field, price, read_again
 from gramlink.mining.unaccounted import random_grams
-from gramlink.privacy import Budget, Draw
-from gramlink.schema import Schema
-from gramlink.strings import Strings
+from gramlink.privacy.budget import Budget, Draw
+from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
 from reference import mining as definition
 from reference.grams import ranked
 

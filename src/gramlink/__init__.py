@@ -9,14 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gramlink.base import Base, merge
-    from gramlink.bundle import Bundle
-    from gramlink.choosing import chosen_passes
-    from gramlink.clusters import Clusters, cluster
-    from gramlink.comparing import Comparison
-    from gramlink.datasets import Persons, cities, corrupt, febrl4, persons, sample, surnames
-    from gramlink.deciding import Linkage, decide_scored
-    from gramlink.embedding import Encoded, Vectors, embed
+    from gramlink.bundles.bundle import Bundle
+    from gramlink.bundles.pseudonyms import owner_key
+    from gramlink.bundles.results import Results
+    from gramlink.bundles.sealing import (
+        Identity,
+        Recipient,
+        new_identity,
+        read_identity,
+        read_recipient,
+        seal,
+        unseal,
+    )
+    from gramlink.deciding.clusters import Clusters, cluster
+    from gramlink.deciding.linkage import Linkage, decide_scored
+    from gramlink.deciding.links import Links, decide
+    from gramlink.embedding.base import Base, merge
+    from gramlink.embedding.projection import Projection, agree
+    from gramlink.embedding.thresholds import POLICIES, coarse
+    from gramlink.embedding.vectors import Encoded, Vectors, embed
     from gramlink.errors import (
         BudgetExceeded,
         GramlinkError,
@@ -30,121 +41,121 @@ if TYPE_CHECKING:
         Refused,
         Unanswered,
     )
-    from gramlink.evaluation import Scores, score
-    from gramlink.explaining import Explanation, explain
-    from gramlink.fields import Field
-    from gramlink.ledger import Charge, Ledger
-    from gramlink.linking import deduplicate, link
-    from gramlink.links import Links, decide
-    from gramlink.matching import Pairs, match, match_batches, match_to_parquet
-    from gramlink.mined import Mined, mine
-    from gramlink.mining import MINERS, Estimates, mine_field, read_again
-    from gramlink.model import Model
-    from gramlink.passes import Pass, candidates
-    from gramlink.privacy import Budget
-    from gramlink.projection import Projection, agree
-    from gramlink.pseudonyms import owner_key
-    from gramlink.quality import Quality, assess
-    from gramlink.records import Problem, Records, read_records
-    from gramlink.results import Results
-    from gramlink.roles import LinkageUnit, Owner, admit, answer, link_all
-    from gramlink.schema import Schema, load_schema
-    from gramlink.sealing import (
-        Identity,
-        Recipient,
-        new_identity,
-        read_identity,
-        read_recipient,
-        seal,
-        unseal,
+    from gramlink.lab.datasets import (
+        Persons,
+        cities,
+        corrupt,
+        febrl4,
+        persons,
+        sample,
+        surnames,
     )
-    from gramlink.strings import Strings
-    from gramlink.thresholds import POLICIES, coarse
+    from gramlink.matching.comparison import Comparison
+    from gramlink.matching.pairs import Pairs, match, match_batches, match_to_parquet
+    from gramlink.matching.pass_choice import chosen_passes
+    from gramlink.matching.passes import Pass, candidates
+    from gramlink.mining.estimates import Estimates
+    from gramlink.mining.mined import Mined, mine
+    from gramlink.mining.miners import MINERS, mine_field, read_again
+    from gramlink.parties.answers import admit, answer
+    from gramlink.parties.linkage_unit import LinkageUnit, link_all
+    from gramlink.parties.one_process import deduplicate, link
+    from gramlink.parties.owner import Owner
+    from gramlink.privacy.budget import Budget
+    from gramlink.privacy.ledger import Charge, Ledger
+    from gramlink.records.fields import Field
+    from gramlink.records.quality import Quality, assess
+    from gramlink.records.reading import Problem, Records, read_records
+    from gramlink.records.schema import Schema, load_schema
+    from gramlink.records.strings import Strings
+    from gramlink.reports.scores import Scores, score
+    from gramlink.scoring.explanation import Explanation, explain
+    from gramlink.scoring.model import Model
 
 # Where each public name lives. Modules are imported when a name is first used, so that
 # the command line answers at once.
 _HOME = {
-    "MINERS": "mining",
-    "POLICIES": "thresholds",
-    "Base": "base",
-    "Budget": "privacy",
+    "MINERS": "mining.miners",
+    "POLICIES": "embedding.thresholds",
+    "Base": "embedding.base",
+    "Budget": "privacy.budget",
     "BudgetExceeded": "errors",
-    "Bundle": "bundle",
-    "Charge": "ledger",
-    "Clusters": "clusters",
-    "Comparison": "comparing",
-    "Encoded": "embedding",
-    "Estimates": "mining",
-    "Explanation": "explaining",
-    "Field": "fields",
+    "Bundle": "bundles.bundle",
+    "Charge": "privacy.ledger",
+    "Clusters": "deciding.clusters",
+    "Comparison": "matching.comparison",
+    "Encoded": "embedding.vectors",
+    "Estimates": "mining.estimates",
+    "Explanation": "scoring.explanation",
+    "Field": "records.fields",
     "GramlinkError": "errors",
-    "Identity": "sealing",
+    "Identity": "bundles.sealing",
     "InvalidBase": "errors",
     "InvalidFile": "errors",
     "InvalidLedger": "errors",
     "InvalidParameter": "errors",
     "InvalidRecords": "errors",
     "InvalidSchema": "errors",
-    "Ledger": "ledger",
-    "Linkage": "deciding",
-    "LinkageUnit": "roles",
-    "Links": "links",
-    "Mined": "mined",
+    "Ledger": "privacy.ledger",
+    "Linkage": "deciding.linkage",
+    "LinkageUnit": "parties.linkage_unit",
+    "Links": "deciding.links",
+    "Mined": "mining.mined",
     "Mismatch": "errors",
-    "Model": "model",
-    "Owner": "roles",
-    "Pairs": "matching",
-    "Pass": "passes",
-    "Persons": "datasets",
-    "Problem": "records",
-    "Projection": "projection",
-    "Quality": "quality",
-    "Recipient": "sealing",
-    "Records": "records",
+    "Model": "scoring.model",
+    "Owner": "parties.owner",
+    "Pairs": "matching.pairs",
+    "Pass": "matching.passes",
+    "Persons": "lab.datasets",
+    "Problem": "records.reading",
+    "Projection": "embedding.projection",
+    "Quality": "records.quality",
+    "Recipient": "bundles.sealing",
+    "Records": "records.reading",
     "Refused": "errors",
-    "Results": "results",
-    "Schema": "schema",
-    "Scores": "evaluation",
-    "Strings": "strings",
+    "Results": "bundles.results",
+    "Schema": "records.schema",
+    "Scores": "reports.scores",
+    "Strings": "records.strings",
     "Unanswered": "errors",
-    "Vectors": "embedding",
-    "admit": "roles",
-    "agree": "projection",
-    "answer": "roles",
-    "assess": "quality",
-    "candidates": "passes",
-    "chosen_passes": "choosing",
-    "cities": "datasets",
-    "cluster": "clusters",
-    "coarse": "thresholds",
-    "corrupt": "datasets",
-    "decide": "links",
-    "decide_scored": "deciding",
-    "deduplicate": "linking",
-    "embed": "embedding",
-    "explain": "explaining",
-    "febrl4": "datasets",
-    "link": "linking",
-    "link_all": "roles",
-    "load_schema": "schema",
-    "match": "matching",
-    "match_batches": "matching",
-    "match_to_parquet": "matching",
-    "merge": "base",
-    "mine": "mined",
-    "mine_field": "mining",
-    "new_identity": "sealing",
-    "owner_key": "pseudonyms",
-    "persons": "datasets",
-    "read_again": "mining",
-    "read_identity": "sealing",
-    "read_recipient": "sealing",
-    "read_records": "records",
-    "sample": "datasets",
-    "score": "evaluation",
-    "seal": "sealing",
-    "surnames": "datasets",
-    "unseal": "sealing",
+    "Vectors": "embedding.vectors",
+    "admit": "parties.answers",
+    "agree": "embedding.projection",
+    "answer": "parties.answers",
+    "assess": "records.quality",
+    "candidates": "matching.passes",
+    "chosen_passes": "matching.pass_choice",
+    "cities": "lab.datasets",
+    "cluster": "deciding.clusters",
+    "coarse": "embedding.thresholds",
+    "corrupt": "lab.datasets",
+    "decide": "deciding.links",
+    "decide_scored": "deciding.linkage",
+    "deduplicate": "parties.one_process",
+    "embed": "embedding.vectors",
+    "explain": "scoring.explanation",
+    "febrl4": "lab.datasets",
+    "link": "parties.one_process",
+    "link_all": "parties.linkage_unit",
+    "load_schema": "records.schema",
+    "match": "matching.pairs",
+    "match_batches": "matching.pairs",
+    "match_to_parquet": "matching.pairs",
+    "merge": "embedding.base",
+    "mine": "mining.mined",
+    "mine_field": "mining.miners",
+    "new_identity": "bundles.sealing",
+    "owner_key": "bundles.pseudonyms",
+    "persons": "lab.datasets",
+    "read_again": "mining.miners",
+    "read_identity": "bundles.sealing",
+    "read_recipient": "bundles.sealing",
+    "read_records": "records.reading",
+    "sample": "lab.datasets",
+    "score": "reports.scores",
+    "seal": "bundles.sealing",
+    "surnames": "lab.datasets",
+    "unseal": "bundles.sealing",
 }
 __all__ = list(_HOME)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from gramlink.sealing import Recipient, new_identity, seal
+from gramlink.bundles.sealing import Recipient, new_identity, seal
 
 TOML = "epsilon = 60\n[fields.surname]\nsize = 40\n[fields.born]\nkind = 'date'\n"
 GRAMLINK = "from gramlink.cli import main; main()"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from serving import TOML
 
-from gramlink.sealing import new_identity, seal, unseal, write_identity, write_recipient
+from gramlink.bundles.sealing import new_identity, seal, unseal, write_identity, write_recipient
 
 LINKED = 60_000  # milliseconds: kernels may have to be compiled first
 
@@ -253,11 +253,11 @@ def test_an_exchange_is_deleted_only_when_its_name_is_typed(visit, server):
 @pytest.fixture(scope="module")
 def linked(server, tmp_path_factory):
     """An exchange of two owners whose bundles were linked."""
-    from gramlink.datasets.persons import persons
-    from gramlink.projection import agree
-    from gramlink.records import read_records
-    from gramlink.roles import Owner
-    from gramlink.schema import load_schema
+    from gramlink.embedding.projection import agree
+    from gramlink.lab.datasets.persons import persons
+    from gramlink.parties.owner import Owner
+    from gramlink.records.reading import read_records
+    from gramlink.records.schema import load_schema
 
     folder = tmp_path_factory.mktemp("owners")
     (folder / "linkage.toml").write_text(TOML)
@@ -278,7 +278,7 @@ def linked(server, tmp_path_factory):
 
 
 def test_a_linkage_is_seen_to_its_end_and_its_results_are_fetched(visit, server, linked):
-    from gramlink.results import Results
+    from gramlink.bundles.results import Results
 
     operator = visit.open(linked.page, server.token)
     page = visit.open(linked.page, linked.tokens["hospital"])

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from gramlink import cli
-from gramlink.datasets import corrupt, sample, surnames
-from gramlink.datasets.persons import persons
-from gramlink.fields import ALPHABET
-from gramlink.strings import Strings
+from gramlink.lab.datasets import corrupt, sample, surnames
+from gramlink.lab.datasets.persons import persons
+from gramlink.records.fields import ALPHABET
+from gramlink.records.strings import Strings
 
 COUNT = 300
 PEOPLE = 200

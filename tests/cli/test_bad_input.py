@@ -11,10 +11,10 @@ import pytest
 from owners import COUNT, TOML, contents, disk_of, edit
 
 from gramlink import cli
-from gramlink.bundle import Bundle
-from gramlink.results import Results
-from gramlink.roles import answer
-from gramlink.sealing import read_identity, seal
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import read_identity, seal
+from gramlink.parties.answers import answer
 
 TREE = '\nminer = "tree-linear"\n'
 COMMANDS_ON_DATA = ["check", "mine"]
@@ -361,7 +361,7 @@ def test_what_has_no_privacy_cannot_be_paid_for(refused):
 
 KILLED = """
 import os, signal, sys
-from gramlink.roles import owner
+from gramlink.parties import owner
 owner.mine = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 from gramlink.cli import main
 main()
@@ -384,7 +384,7 @@ def test_a_miner_that_is_interrupted_leaves_nothing_but_its_charge(run, folder, 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gramlink.roles.owner.mine", interrupted)
+    monkeypatch.setattr("gramlink.parties.owner.mine", interrupted)
     before = set(contents(folder))
     result = run("mine", "hospital.csv", ok=False)
     assert result.code not in (0, None)

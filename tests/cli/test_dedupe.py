@@ -5,8 +5,8 @@ import pytest
 from owners import contents, edit
 from test_several_owners import TOML
 
-from gramlink import scoring
-from gramlink.datasets import persons
+from gramlink.lab.datasets import persons
+from gramlink.scoring import score as scoring
 
 
 @pytest.fixture

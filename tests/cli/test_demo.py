@@ -11,7 +11,7 @@ import pytest
 from owners import contents
 
 from gramlink import cli
-from gramlink.schema import load_schema
+from gramlink.records.schema import load_schema
 
 FILES = {
     "linkage.toml",

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from owners import contents
 
-import gramlink.client
+import gramlink.exchange.client
 from fake_unit import COUNT, EXCHANGE, TOKEN, FakeUnit, records_of, reply
 
 ASK = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")
@@ -22,8 +22,8 @@ def unit(folder, monkeypatch):
     token = folder / "token"
     token.write_text(f"{TOKEN}\n")
     token.chmod(0o600)
-    asked = partial(gramlink.client.Client, transport=unit.transport, pause=lambda _: None)
-    monkeypatch.setattr(gramlink.client, "Client", asked)
+    asked = partial(gramlink.exchange.client.Client, transport=unit.transport, pause=lambda _: None)
+    monkeypatch.setattr(gramlink.exchange.client, "Client", asked)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
     return unit
 

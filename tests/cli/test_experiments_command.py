@@ -4,7 +4,7 @@ import pytest
 
 
 def test_the_list_names_every_experiment_and_where_it_stands_in_the_paper(run):
-    from gramlink.experiments import EXPERIMENTS
+    from gramlink.lab.experiments import EXPERIMENTS
 
     lines = run("experiments", "--list").out.splitlines()
     assert [line.split()[0] for line in lines] == list(EXPERIMENTS)

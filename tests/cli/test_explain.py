@@ -8,7 +8,7 @@ from owners import edit
 from test_several_owners import BUNDLES, embedded  # noqa: F401
 
 from gramlink import cli
-from gramlink.bundle import Bundle
+from gramlink.bundles.bundle import Bundle
 
 
 def ids(folder, place):

@@ -13,16 +13,17 @@ import pytest
 from owners import write_people
 
 from gramlink import cli
-from gramlink.bundle import Bundle
-from gramlink.ledger import Ledger
-from gramlink.links import Links
-from gramlink.mined import Mined
-from gramlink.projection import agree
-from gramlink.pseudonyms import owner_key
-from gramlink.records import read_records
-from gramlink.roles import LinkageUnit, Owner
-from gramlink.schema import load_schema
-from gramlink.sealing import new_identity, read_identity, read_recipient, seal, unseal
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.pseudonyms import owner_key
+from gramlink.bundles.sealing import new_identity, read_identity, read_recipient, seal, unseal
+from gramlink.deciding.links import Links
+from gramlink.embedding.projection import agree
+from gramlink.mining.mined import Mined
+from gramlink.parties.linkage_unit import LinkageUnit
+from gramlink.parties.owner import Owner
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.reading import read_records
+from gramlink.records.schema import load_schema
 
 OWNERS = ("clinic", "office")
 
@@ -283,7 +284,7 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
 
 
 def test_two_units_at_once_are_refused(drop, run, refused_there):
-    from gramlink.locks import alone
+    from gramlink.io.locks import alone
 
     with alone(drop / "unit/outbox/.gramlink.lock", "at work"):
         refused_there("unit", "inbox", "outbox", says="another process is at work")

@@ -1,7 +1,7 @@
 import pytest
 from owners import TOML, contents
 
-from gramlink.schema import load_schema
+from gramlink.records.schema import load_schema
 
 LEFT = """\
 id,first_name,dob,sex,clinic

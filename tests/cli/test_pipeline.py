@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 from owners import COUNT, PEOPLE, TOML, contents, edit, names, people
 
-from gramlink.bundle import Bundle
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.sealing import read_identity, seal, unseal
 from gramlink.errors import InvalidFile
-from gramlink.roles import answer
-from gramlink.schema import load_schema
-from gramlink.sealing import read_identity, seal, unseal
+from gramlink.parties.answers import answer
+from gramlink.records.schema import load_schema
 
 HEADER = "id_left,id_right\n"
 
@@ -131,7 +131,7 @@ def parts_of(path):
 
 def test_embedding_again_gives_the_same_bundle_but_for_its_time(run, done, monkeypatch):
     before, records = parts_of(done / "hospital.bundle")
-    monkeypatch.setattr("gramlink.files.moment", lambda: "2099-12-31T23:59:59Z")
+    monkeypatch.setattr("gramlink.io.files.moment", lambda: "2099-12-31T23:59:59Z")
     run("embed", "hospital.csv")
     after, again = parts_of(done / "hospital.bundle")
     assert again == records

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 from owners import contents
 
-from gramlink import cli, scoring
-from gramlink.bundle import Bundle
-from gramlink.datasets import persons
+from gramlink import cli
+from gramlink.bundles.bundle import Bundle
+from gramlink.lab.datasets import persons
+from gramlink.scoring import score as scoring
 
 TOML = """\
 epsilon = 30

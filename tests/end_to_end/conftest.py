@@ -3,7 +3,7 @@
 import pytest
 from processes import Party, Server
 
-from gramlink.datasets.persons import persons
+from gramlink.lab.datasets.persons import persons
 
 TOML = """\
 epsilon = 40

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import polars as pl
 
-from gramlink.ledger import Ledger
-from gramlink.mined import Mined
-from gramlink.projection import agree
-from gramlink.pseudonyms import owner_key
-from gramlink.records import read_records
-from gramlink.roles import LinkageUnit, Owner
-from gramlink.schema import load_schema
+from gramlink.bundles.pseudonyms import owner_key
+from gramlink.embedding.projection import agree
+from gramlink.mining.mined import Mined
+from gramlink.parties.linkage_unit import LinkageUnit
+from gramlink.parties.owner import Owner
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.reading import read_records
+from gramlink.records.schema import load_schema
 
 GRAMLINK = [sys.executable, "-c", "from gramlink.cli import main; main()"]
 PATIENCE = 90.0

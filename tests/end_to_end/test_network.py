@@ -6,7 +6,7 @@ import os
 import pytest
 from processes import assert_as_in_one_process, until
 
-from gramlink.ledger import Ledger
+from gramlink.privacy.ledger import Ledger
 
 
 def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):

@@ -11,15 +11,16 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gramlink.bundle import Bundle
-from gramlink.embedding import Encoded, Vectors
-from gramlink.mined import Mined
-from gramlink.mining import Estimates, Tree
-from gramlink.projection import Projection, agree
-from gramlink.results import Results
-from gramlink.roles import for_the_unit
-from gramlink.schema import Schema, schema_from
-from gramlink.sealing import Identity, seal, write_identity, write_recipient
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import Identity, seal, write_identity, write_recipient
+from gramlink.embedding.projection import Projection, agree
+from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.mining.estimates import Estimates
+from gramlink.mining.mined import Mined
+from gramlink.mining.prefixes import Tree
+from gramlink.parties.owner import for_the_unit
+from gramlink.records.schema import Schema, schema_from
 
 FOLDER = Path(__file__).parent
 # for tests only, and known to all

@@ -23,17 +23,17 @@ import httpx
 import numpy as np
 import polars as pl
 
-from gramlink.archive import MANIFEST
-from gramlink.bundle import RECORDS
-from gramlink.datasets import sample, surnames
-from gramlink.embedding import Encoded, Vectors
-from gramlink.files import digest
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.results import Results
-from gramlink.roles import Owner
-from gramlink.schema import schema_from
-from gramlink.sealing import new_identity, seal, unseal
+from gramlink.bundles.archive import MANIFEST
+from gramlink.bundles.bundle import RECORDS
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import new_identity, seal, unseal
+from gramlink.embedding.projection import agree
+from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.io.files import digest
+from gramlink.lab.datasets import sample, surnames
+from gramlink.parties.owner import Owner
+from gramlink.records.reading import read_records
+from gramlink.records.schema import schema_from
 
 PATIENCE = 1
 LARGEST = 3 * 10**6
@@ -45,7 +45,7 @@ COUNT = 30
 SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 20\n"
 SURNAMES = tuple(sample(surnames(), COUNT, seed=3))
 VALUES = r"\b(?:" + "|".join(one for one in SURNAMES if len(one) > 4) + r")\b"
-RUN = "import typer; from gramlink.cli.serve import serve; typer.run(serve)"
+RUN = "import typer; from gramlink.cli.unit.serve import serve; typer.run(serve)"
 
 _numbers = itertools.count(1)
 
@@ -274,7 +274,7 @@ class Server:
 
     @property
     def recipient(self):
-        from gramlink.sealing import read_recipient
+        from gramlink.bundles.sealing import read_recipient
 
         return read_recipient(self.data / "unit.recipient")
 

@@ -5,7 +5,7 @@ import base64
 import pytest
 from attacking import assert_refused, head, identity_of
 
-from gramlink.sealing import seal
+from gramlink.bundles.sealing import seal
 
 pytestmark = pytest.mark.usefixtures("sound")
 

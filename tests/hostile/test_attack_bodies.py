@@ -18,7 +18,7 @@ from attacking import (
     until,
 )
 
-from gramlink.sealing import seal
+from gramlink.bundles.sealing import seal
 
 pytestmark = pytest.mark.usefixtures("sound")
 MANY = 20  # seconds, on a machine that has other things to do

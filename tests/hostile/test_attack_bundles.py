@@ -24,12 +24,12 @@ from attacking import (
 )
 from lying_parquet import claiming, repeated, run_lengths
 
-from gramlink.bundle import RECORDS
-from gramlink.embedding import Encoded, Vectors
-from gramlink.records import read_records
-from gramlink.roles import Owner
-from gramlink.sealing import new_identity, seal
-from gramlink.thresholds import highest
+from gramlink.bundles.bundle import RECORDS
+from gramlink.bundles.sealing import new_identity, seal
+from gramlink.embedding.thresholds import highest
+from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.parties.owner import Owner
+from gramlink.records.reading import read_records
 
 pytestmark = pytest.mark.usefixtures("sound")
 

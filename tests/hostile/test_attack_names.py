@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from attacking import NAMES, SCHEMA, assert_refused
 
-from gramlink.sealing import seal
+from gramlink.bundles.sealing import seal
 
 pytestmark = pytest.mark.usefixtures("sound")
 

@@ -21,7 +21,7 @@ from attacking import (
     until,
 )
 
-from gramlink.sealing import seal
+from gramlink.bundles.sealing import seal
 
 resource = pytest.importorskip("resource")
 ALL = SCHEMA.replace("\n\n", '\ndecide = "all"\n\n', 1)

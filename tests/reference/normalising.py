@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from gramlink.fields import CATCH_ALL, Field
+from gramlink.records.fields import CATCH_ALL, Field
 
 # the characters with the property White_Space, which are not quite those of str.isspace
 WHITESPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(

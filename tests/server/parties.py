@@ -7,12 +7,12 @@ import warnings
 from decimal import Decimal
 from functools import cache
 
-from gramlink.datasets import sample, surnames
-from gramlink.projection import agree
-from gramlink.records import read_records
-from gramlink.roles import Owner
-from gramlink.schema import schema_from
-from gramlink.sealing import new_identity, seal
+from gramlink.bundles.sealing import new_identity, seal
+from gramlink.embedding.projection import agree
+from gramlink.lab.datasets import sample, surnames
+from gramlink.parties.owner import Owner
+from gramlink.records.reading import read_records
+from gramlink.records.schema import schema_from
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of another library that it would rather use

@@ -8,7 +8,7 @@ import pytest
 from parties import SCHEMA, Asker
 from typer.testing import CliRunner
 
-from gramlink.cli.exchanges import app as commands
+from gramlink.cli.unit.exchanges import app as commands
 from gramlink.errors import GramlinkError
 
 

@@ -4,7 +4,7 @@ from urllib.parse import quote
 import pytest
 from parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of
 
-from gramlink.sealing import new_identity, seal, unseal
+from gramlink.bundles.sealing import new_identity, seal, unseal
 
 PLAN = {"name": "one", "schema": SCHEMA, "parties": ["a", "b"]}
 

@@ -9,7 +9,7 @@ import pytest
 from parties import EXCHANGE
 
 from gramlink.errors import InvalidFile
-from gramlink.locks import alone
+from gramlink.io.locks import alone
 from gramlink.server.settings import Settings
 from gramlink.server.store import Store
 from gramlink.server.unit import opened, prepared

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from gramlink.bundle import Bundle
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.sealing import new_identity, seal, unseal, write_recipient
 from gramlink.cli import app
-from gramlink.roles.answering import answer
-from gramlink.sealing import new_identity, seal, unseal, write_recipient
+from gramlink.parties.answers import answer
 from gramlink.server import pages
 from gramlink.server.pages.histogram import histogram
 

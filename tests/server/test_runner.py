@@ -8,7 +8,8 @@ import time
 import pytest
 from parties import wait_for
 
-from gramlink.server import clock, exchanges, jobs, runner
+from gramlink.io import clock
+from gramlink.server import exchanges, jobs, runner
 from gramlink.server.runner import Runner
 from gramlink.server.settings import Settings
 from gramlink.server.unit import prepared

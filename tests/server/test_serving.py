@@ -18,9 +18,9 @@ import typer
 from parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 from typer.testing import CliRunner
 
-from gramlink.cli.serve import serve
-from gramlink.results import Results
-from gramlink.sealing import Recipient, new_identity, seal, unseal
+from gramlink.bundles.results import Results
+from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal
+from gramlink.cli.unit.serve import serve
 from gramlink.server import running
 from gramlink.server.unit import opened
 

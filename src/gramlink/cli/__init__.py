@@ -7,32 +7,27 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from types import ModuleType
 
 import typer
 
-from gramlink.cli import (
+from gramlink.cli.common import one_line
+from gramlink.cli.lab import demo, evaluate, experiments
+from gramlink.cli.owner import (
     check,
     dedupe,
-    demo,
     embed,
-    evaluate,
     exchange,
-    exchanges,
-    experiments,
-    explain,
     init,
     inspect,
     keys,
     ledger,
-    link,
     merge,
     mine,
     results,
     seal,
-    serve,
-    unit,
 )
-from gramlink.cli.common import one_line
+from gramlink.cli.unit import exchanges, explain, inbox, link, serve
 from gramlink.errors import GramlinkError
 
 app = typer.Typer(
@@ -46,14 +41,22 @@ app = typer.Typer(
 )
 _COMMANDS = (
     init, check, dedupe, mine, seal, merge, embed, link, explain, results, evaluate, ledger,
-    inspect, exchange, serve, unit, demo, experiments,
+    inspect, exchange, serve, demo, experiments,
 )  # fmt: skip
-for command in _COMMANDS:
-    name = command.__name__.rpartition(".")[2]
+
+
+def _help(command: ModuleType) -> str:
     about, _, example = str(command.__doc__).partition("Example: ")
     # \b keeps the example in a line of its own, to be copied
-    app.command(name, help=f"{about}\b\nExample:\n  {example}")(getattr(command, name))
+    return f"{about}\b\nExample:\n  {example}"
 
+
+for command in _COMMANDS:
+    name = command.__name__.rpartition(".")[2]
+    app.command(name, help=_help(command))(getattr(command, name))
+
+
+app.command("unit", help=_help(inbox))(inbox.unit)
 app.add_typer(keys.app, name="keys")
 app.add_typer(exchanges.app, name="exchanges")
 

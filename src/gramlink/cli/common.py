@@ -16,9 +16,9 @@ from gramlink.kernels import on_first_compilation
 if TYPE_CHECKING:
     import polars as pl
 
-    from gramlink.links import Links
-    from gramlink.records import Records
-    from gramlink.schema import Schema
+    from gramlink.deciding.links import Links
+    from gramlink.records.reading import Records
+    from gramlink.records.schema import Schema
 
 Data = Annotated[Path, typer.Argument(help="The records, as CSV or Parquet.", metavar="DATA")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="What the owners agreed on.")]
@@ -90,7 +90,7 @@ def confirmed(question: str) -> bool:
 
 def read_schema(path: Path, **overrides: Any) -> "Schema":
     """The schema in a file, with settings from the command line in place of some."""
-    from gramlink.schema import checked_schema, load_schema
+    from gramlink.records.schema import checked_schema, load_schema
 
     schema = load_schema(path)
     given = {key: value for key, value in overrides.items() if value}
@@ -101,9 +101,9 @@ def read_opened(
     path: Path, identity_file: Path | None, told: Callable[[str], None] | None = None
 ) -> bytes:
     """The bytes of a file, opened first if it is sealed; whom it is from is told."""
+    from gramlink.bundles.sealing import is_sealed, read_identity, unseal_from
     from gramlink.errors import InvalidParameter
-    from gramlink.files import read_bytes
-    from gramlink.sealing import is_sealed, read_identity, unseal_from
+    from gramlink.io.files import read_bytes
 
     data = read_bytes(path)
     if not is_sealed(data):
@@ -121,7 +121,7 @@ def read_opened(
 
 def read_data(data: Path, schema: "Schema", separator: str, encoding: str) -> "Records":
     """The records of a file."""
-    from gramlink.records import read_records
+    from gramlink.records.reading import read_records
 
     return read_records(data, schema, separator=separator or None, encoding=encoding or None)
 
@@ -147,7 +147,7 @@ def refuse_replacing(output: Path, *inputs: Path | None, option: str = "--output
 
 def read_links(path: Path) -> "Links":
     """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
-    from gramlink.links import Links
+    from gramlink.deciding.links import Links
 
     pairs = read_pairs(path)
     return Links(tuple(pairs["id_left"]), tuple(pairs["id_right"]))
@@ -157,7 +157,7 @@ def read_pairs(path: Path) -> "pl.DataFrame":
     """A file of links or clusters, all of it as text, with the ids' columns named as ours."""
     import polars as pl
 
-    from gramlink.tables import header, read_table
+    from gramlink.records.tables import header, read_table
 
     found = header(path)
     ids = ["id"] if "cluster" in found else list(LINK_COLUMNS[:2])
@@ -179,7 +179,7 @@ def _is_header_only(path: Path) -> bool:
 
 def write_csv(path: Path, frame: "pl.DataFrame") -> None:
     """A frame to a CSV file, whole or not at all."""
-    from gramlink.files import written_whole
+    from gramlink.io.files import written_whole
 
     with written_whole(path, mode=0o600) as file:  # ids and links are for their owner
         file.write(frame.write_csv().encode())

@@ -13,6 +13,6 @@ Every step finds in the folder what it did before, so a command that was stopped
 """
 
 from gramlink.exchange.part import Voice
-from gramlink.exchange.taking_part import Choices, take_part
+from gramlink.exchange.participation import Choices, take_part
 
 __all__ = ["Choices", "Voice", "take_part"]

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from gramlink.bundles.sealing import Recipient, read_recipient
 from gramlink.errors import GramlinkError, Mismatch
 from gramlink.exchange.folder import CONSENT
 from gramlink.exchange.part import Part
 from gramlink.exchange.status import Status
-from gramlink.files import digest
-from gramlink.ledger import Ledger
-from gramlink.privacy import shown
-from gramlink.roles import Owner
-from gramlink.sealing import Recipient, read_recipient
+from gramlink.io.files import digest
+from gramlink.parties.owner import Owner
+from gramlink.privacy.budget import shown
+from gramlink.privacy.ledger import Ledger
 
 CODE = 40  # hex digits: a unit can choose keys at will to make two codes of 20 digits equal
 DATA = "data file"
@@ -67,7 +67,7 @@ def _listed(table: Mapping[str, object]) -> str:
 def keys_code(keys: Mapping[str, Recipient]) -> str:
     """One code over all owners' keys, to be compared by telephone.
 
-    >>> from gramlink.sealing import new_identity
+    >>> from gramlink.bundles.sealing import new_identity
     >>> len(keys_code({"hospital": new_identity().recipient}))
     49
     """

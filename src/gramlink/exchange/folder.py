@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from gramlink.errors import InvalidFile, InvalidParameter
-from gramlink.files import from_json, read_bytes, sync_folder, to_json, written_whole
-from gramlink.locks import alone
+from gramlink.io.files import from_json, read_bytes, sync_folder, to_json, written_whole
+from gramlink.io.locks import alone
 
 EXCHANGE, CONSENT, MINING, DONE = "exchange.json", "consent.json", "mining.json", "done.json"
 SCHEMA, IDENTITY, RECIPIENT, KEY = "linkage.toml", "identity", "recipient", "pseudonyms.key"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from gramlink.client import Client
+from gramlink.bundles.sealing import Identity
 from gramlink.errors import GramlinkError
+from gramlink.exchange.client import Client
 from gramlink.exchange.folder import Folder
 from gramlink.exchange.status import Place, Status, status_of
-from gramlink.matching import Progress
-from gramlink.roles import Owner
-from gramlink.sealing import Identity
+from gramlink.matching.pairs import Progress
+from gramlink.parties.owner import Owner
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gramlink.client import Client
+from gramlink.bundles.sealing import Recipient
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.files import DAMAGE, exchange_name, owner_name
-from gramlink.sealing import Recipient
+from gramlink.exchange.client import Client
+from gramlink.io.files import DAMAGE, exchange_name, owner_name
 
 FEWEST, MOST = 2, 20  # parties
 

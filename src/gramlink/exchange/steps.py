@@ -5,23 +5,17 @@ import secrets
 from collections.abc import Mapping
 from fractions import Fraction
 
+from gramlink.bundles.sealing import Recipient, seal, seal_from, unseal_from
+from gramlink.embedding.projection import Projection, agree
 from gramlink.errors import InvalidFile, Mismatch, Refused
-from gramlink.exchange.entering import check_ledger, purpose_of
-from gramlink.exchange.folder import (
-    BUNDLE,
-    MINED,
-    MINING,
-    PROJECTION,
-    RECIPIENT,
-)
+from gramlink.exchange.entry import check_ledger, purpose_of
+from gramlink.exchange.folder import BUNDLE, MINED, MINING, PROJECTION, RECIPIENT
 from gramlink.exchange.part import Part
 from gramlink.exchange.status import Status
-from gramlink.files import moment
-from gramlink.ledger import Ledger
-from gramlink.mined import Mined
-from gramlink.privacy import shown
-from gramlink.projection import Projection, agree
-from gramlink.sealing import Recipient, seal, seal_from, unseal_from
+from gramlink.io.files import moment
+from gramlink.mining.mined import Mined
+from gramlink.privacy.budget import shown
+from gramlink.privacy.ledger import Ledger
 
 
 def join(part: Part) -> Status:

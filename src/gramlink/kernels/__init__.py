@@ -26,7 +26,7 @@ limit allows s steps in single symbols, either at most t of them are taken, or m
 then what is left of the limit allows few steps in the grams of the next length, which have an
 index of their own. Where even that is too much, all vectors are scanned by their `signatures`,
 counts in unary, one bit for "at least 1", one for "at least 2": a few words whose differing
-bits, weighed by gram length, are a lower bound of the distance. `gramlink.joining` tries the
+bits, weighed by gram length, are a lower bound of the distance. `gramlink.matching.join` tries the
 ways on some records of each class of limits and takes the cheapest; each finds all pairs.
 
     module        what it has

@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from gramlink.fields import Field
 from gramlink.mining.estimates import Estimates, top
 from gramlink.mining.grams import document_frequencies, spelled
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import Field
+from gramlink.records.strings import Strings
 
 UNIVERSE = 10**6  # up to here every gram is written out; beyond, the unseen are drawn implicitly
 FAILURE = 0.1  # the chance, ρ, that the cut-off loses a frequent gram; utility only

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.strings import Strings
+from gramlink.records.strings import Strings
 
 Ints = npt.NDArray[np.int64]
 

@@ -16,11 +16,11 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.fields import Field
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.grams import spelled
-from gramlink.privacy import Budget
-from gramlink.strings import Strings, distinct
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import Field
+from gramlink.records.strings import Strings, distinct
 
 Ints = npt.NDArray[np.int64]
 

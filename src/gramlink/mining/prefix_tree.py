@@ -19,12 +19,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from gramlink.fields import Field
 from gramlink.mining.allocation import Allocation, exponential, hybrid, linear
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.prefixes import Tree
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import Field
+from gramlink.records.strings import Strings
 
 
 @dataclass(frozen=True, slots=True)

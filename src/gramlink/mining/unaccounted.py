@@ -4,11 +4,11 @@ import random
 from fractions import Fraction
 from itertools import chain
 
-from gramlink.fields import Field
 from gramlink.mining.estimates import Estimates, top
 from gramlink.mining.grams import document_frequencies, spelled
-from gramlink.privacy import Budget
-from gramlink.strings import Strings
+from gramlink.privacy.budget import Budget
+from gramlink.records.fields import Field
+from gramlink.records.strings import Strings
 
 
 def exact(strings: Strings, field: Field, budget: Budget) -> Estimates:  # noqa: ARG001

@@ -4,8 +4,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Literal
 
+from gramlink.io.clock import days_after, now
 from gramlink.server import log
-from gramlink.server.clock import days_after, now
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.tokens import Token, new_token
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
-from gramlink.sealing import Recipient
+from gramlink.bundles.sealing import Recipient
 from gramlink.server import access, bodies, exchanges, log, models, sending, uploads, views
 from gramlink.server.asking import AnyViewer, AsParty, ExchangeName, Member, OfUnit, Operator
 from gramlink.server.bodies import in_thread, json_of, sealed_to_file

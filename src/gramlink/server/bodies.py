@@ -12,8 +12,8 @@ from anyio import to_thread
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from gramlink.files import plain_json
-from gramlink.sealing import HEADER
+from gramlink.bundles.sealing import HEADER
+from gramlink.io.files import plain_json
 from gramlink.server.errors import Refusal, storing, unknown
 
 LARGEST_JSON = 2**20

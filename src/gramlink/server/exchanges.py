@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
+from gramlink.io.clock import days_after, now
 from gramlink.server import access, jobs, log
 from gramlink.server.access import Party
-from gramlink.server.clock import days_after, now
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.folder import Folder
 from gramlink.server.jobs import Job

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gramlink.files import digest
-from gramlink.server.clock import now
+from gramlink.io.clock import now
+from gramlink.io.files import digest
 
 START = "0" * 64  # what the first entry follows
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import get_args
 
+from gramlink.bundles.results import Returns
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
-from gramlink.files import DAMAGE, exchange_name, owner_name
-from gramlink.mining import FREE
-from gramlink.results import Returns
-from gramlink.schema import Schema, schema_from
+from gramlink.io.files import DAMAGE, exchange_name, owner_name
+from gramlink.mining.miners import FREE
+from gramlink.records.schema import Schema, schema_from
 from gramlink.server.access import LONGEST
 
 LARGEST_SCHEMA = 2**18

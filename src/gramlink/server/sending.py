@@ -10,7 +10,7 @@ from typing import IO
 from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 
-from gramlink.files import sync_folder
+from gramlink.io.files import sync_folder
 from gramlink.server import access, exchanges
 from gramlink.server.access import Party
 from gramlink.server.bodies import in_thread

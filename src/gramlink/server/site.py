@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from gramlink.io.clock import seconds_until
 from gramlink.server import api, bodies, log, pages, views
 from gramlink.server.access import recognised
 from gramlink.server.asking import (
@@ -18,7 +19,6 @@ from gramlink.server.asking import (
     require_own_page,
     viewer_of,
 )
-from gramlink.server.clock import seconds_until
 from gramlink.server.errors import Refusal, unknown
 
 LARGEST_FORM = 4096

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gramlink.errors import InvalidFile
-from gramlink.files import read_bytes, written_whole
-from gramlink.sealing import (
+from gramlink.bundles.sealing import (
     Recipient,
     new_identity,
     read_identity,
     write_identity,
     write_recipient,
 )
+from gramlink.errors import InvalidFile
+from gramlink.io.files import read_bytes, written_whole
 from gramlink.server import access, log
 from gramlink.server.errors import Refusal
 from gramlink.server.folder import Folder

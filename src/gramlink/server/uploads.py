@@ -14,7 +14,7 @@ from typing import IO
 
 from starlette.requests import Request
 
-from gramlink.files import sync_folder
+from gramlink.io.files import sync_folder
 from gramlink.server import exchanges, views
 from gramlink.server.access import Party
 from gramlink.server.bodies import PIECE, ClientDisconnect, in_thread, pieces

@@ -17,13 +17,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gramlink.bundle import Bundle
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.sealing import Recipient, read_identity, seal, unseal
 from gramlink.errors import GramlinkError, Mismatch
-from gramlink.files import digest, read_bytes, written_whole
-from gramlink.roles import admit, answer
-from gramlink.sealing import Recipient, read_identity, seal, unseal
+from gramlink.io.clock import now
+from gramlink.io.files import digest, read_bytes, written_whole
+from gramlink.parties.answers import admit, answer
 from gramlink.server import exchanges, jobs
-from gramlink.server.clock import now
 from gramlink.server.folder import Folder
 from gramlink.server.jobs import Job
 from gramlink.server.plan import check_schema

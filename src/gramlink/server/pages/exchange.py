@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from urllib.parse import quote
 
-from gramlink.privacy import shown
-from gramlink.sealing import Recipient
+from gramlink.bundles.sealing import Recipient
+from gramlink.privacy.budget import shown
 from gramlink.server.pages.markup import (
     View,
     facts,

@@ -3,16 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from gramlink.server.pages.markup import (
-    View,
-    facts,
-    live,
-    page,
-    size_of,
-    table,
-    text,
-    time_of,
-)
+from gramlink.server.pages.markup import View, facts, live, page, size_of, table, text, time_of
 from gramlink.server.pages.tokens import SHOWN_ONCE
 from gramlink.server.pages.words import AT_A_GLANCE, GOES_BACK, STAGES
 

@@ -1,0 +1,1 @@
+"""Bundles: the files that travel between the parties, and what seals them."""

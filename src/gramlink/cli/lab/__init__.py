@@ -1,0 +1,1 @@
+"""Commands to try out and compare."""

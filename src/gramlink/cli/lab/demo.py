@@ -1,0 +1,82 @@
+"""Run the whole method on bundled data, as three parties, and write a report.
+
+Example: gramlink demo --persons
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import Quiet, Speaker
+
+
+def demo(
+    persons: Annotated[
+        bool, typer.Option("--persons", help="Link generated persons, of eight fields.")
+    ] = False,
+    data: Annotated[str, typer.Option(help="Without --persons: surnames or cities.")] = "surnames",
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--count",
+            "-n",
+            help="Records of each owner, up to 149,910 surnames; default: 5,000; persons 10,000.",
+        ),
+    ] = None,
+    edits: Annotated[
+        int | None,
+        typer.Option(help="Typos in each copy, and told apart; default: 1; persons 2."),
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="The privacy cost of each owner.")] = "1",
+    size: Annotated[int, typer.Option("--size", "-k", help="Grams in a mined base.")] = 75,
+    miner: Annotated[
+        str, typer.Option(help="levelgram, tree-linear, ..., fpm, random or exact.")
+    ] = "levelgram",
+    threshold: Annotated[
+        str, typer.Option(help="calibrated, worst-case, paper, global or global-paper.")
+    ] = "calibrated",
+    decide: Annotated[
+        str, typer.Option(help="one-to-one, best-per-left, best-per-right or all.")
+    ] = "one-to-one",
+    errors: Annotated[str, typer.Option(help="The typos' model: uniform or keyboard.")] = "uniform",
+    seed: Annotated[int, typer.Option(min=0, help="Of the data; the noise cannot be seeded.")] = 1,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder for all files.")] = Path(
+        "gramlink-demo"
+    ),
+    quiet: Quiet = False,
+) -> None:
+    """Link a list of names with a mistyped copy, or two files of persons, step by step."""
+    from gramlink.errors import GramlinkError
+    from gramlink.io.files import written_whole
+    from gramlink.lab.demo import Choices, NamesDemo, PersonsDemo
+    from gramlink.privacy.numbers import positive_epsilon
+
+    speaker = Speaker(quiet=quiet, as_json=False)
+    if count is None:
+        count = 10_000 if persons else 5000
+    if edits is None:
+        edits = 2 if persons else 1
+    choices = Choices(
+        data, count, edits, positive_epsilon(epsilon), size, miner, threshold, decide, errors,
+        seed, output,
+    )  # fmt: skip
+    stage = (PersonsDemo if persons else NamesDemo)(choices, speaker.say, speaker.progress)
+    write_report = stage.run()
+    speaker.say("")
+    if miner == "exact":
+        speaker.say("No privacy: the exact miner shows grams as they are, for experiments only.")
+    else:
+        speaker.say("Protected by ε: what the owners show each other, the grams.")
+    speaker.say("Not protected by ε: the vectors; the linkage unit is trusted not to attack them,")
+    speaker.say("and gets no base.")
+    speaker.say("")
+    try:
+        page = write_report()
+    except GramlinkError as error:
+        speaker.say(f"no report: {error} ({error.hint})")
+    else:
+        with written_whole(output / "report.html") as file:
+            file.write(page.encode())
+        speaker.say(f"report: {output / 'report.html'}, and all that was sent beside it")
+    speaker.say(f"took {stage.seconds:.0f} s")

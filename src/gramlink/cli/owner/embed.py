@@ -1,0 +1,135 @@
+"""Embed the records as gram counts: the bundle for the linkage unit.
+
+Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
+"""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gramlink.cli.common import (
+    LINKAGE,
+    AsJson,
+    Data,
+    Encoding,
+    KeyFile,
+    OwnerName,
+    Quiet,
+    SchemaFile,
+    Separator,
+    Speaker,
+    read_data,
+    read_schema,
+    refuse_replacing,
+)
+
+if TYPE_CHECKING:
+    from gramlink.bundles.bundle import Bundle
+
+
+def embed(
+    data: Data,
+    projection_file: Annotated[
+        Path, typer.Option("--projection", help="The file that `gramlink merge` wrote.")
+    ] = Path("projection.json"),
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Default: OWNER.bundle; sealed: OWNER.bundle.age."),
+    ] = None,
+    schema_file: SchemaFile = LINKAGE,
+    owner: OwnerName = "",
+    key_file: KeyFile = None,
+    to: Annotated[
+        Path | None, typer.Option(help="The linkage unit's recipient file: seal to it.")
+    ] = None,
+    identity_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--identity", help="With --to: who can open the answer. Default: OWNER.identity."
+        ),
+    ] = None,
+    exchange: Annotated[str, typer.Option(help="The exchange it is for, if it has a name.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show exactly what would leave; write nothing.")
+    ] = False,
+    separator: Separator = "",
+    encoding: Encoding = "",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the bundle, under pseudonyms that only OWNER.key can map back."""
+    from gramlink.bundles.pseudonyms import owner_key
+    from gramlink.bundles.sealing import read_identity, read_recipient, seal
+    from gramlink.embedding.projection import Projection
+    from gramlink.io.files import exchange_name, moment, owner_name, read_bytes, written_whole
+    from gramlink.parties.owner import Owner
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    owner = owner_name(owner or data.stem)
+    key_file = key_file or Path(f"{owner}.key")
+    output = output or Path(f"{owner}.bundle.age" if to else f"{owner}.bundle")
+    identity_file = identity_file or Path(f"{owner}.identity")
+    refuse_replacing(output, data, projection_file, schema_file, key_file, identity_file, to)
+    unit = read_recipient(to) if to else None
+    reply = read_identity(identity_file).recipient if to else None
+    exchange = exchange and exchange_name(exchange)
+    schema = read_schema(schema_file)
+    projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
+    records = read_data(data, schema, separator, encoding)
+
+    def embedded(key: bytes) -> "Bundle":
+        party = Owner(owner, records, schema, key)
+        return party.embed(projection, exchange=exchange, reply=reply, created=moment())
+
+    # a key file is made only for a bundle that is written: until then, pseudonyms are made up
+    made_up = secrets.token_bytes(32)
+    Owner(owner, records, schema, made_up).check(projection)
+    if dry_run:
+        known = key_file.exists()
+        _show(embedded(owner_key(key_file) if known else made_up), speaker, made_up=not known)
+        return
+    with written_whole(output, mode=0o600) as file:
+        bundle = embedded(owner_key(key_file))
+        packed = bundle.to_bytes()
+        file.write(seal(packed, [unit]) if unit else packed)
+    same = len(records) - len(bundle.ids)
+    speaker.say(f"wrote {output}: {len(bundle.ids):,} records, {len(packed):,} bytes")
+    if same:
+        speaker.say(f"{same:,} records are the same as another in all fields, and sent once")
+    if unit:
+        speaker.say(f"sealed to the linkage unit's key {unit.fingerprint}")
+    else:
+        speaker.say("not sealed: with `--to`, only the linkage unit can open it")
+    speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
+    speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
+    speaker.summary({"output": str(output), "rows": len(bundle.ids), "bytes": len(packed)})
+
+
+def _show(bundle: "Bundle", speaker: Speaker, *, made_up: bool) -> None:
+    import io
+    import json
+    import zipfile
+
+    from gramlink.bundles.archive import MANIFEST
+
+    packed, rows = bundle.to_bytes(), bundle.rows()
+    manifest = zipfile.ZipFile(io.BytesIO(packed)).read(MANIFEST).decode()
+    speaker.say(f"To the linkage unit, {len(packed):,} bytes:")
+    speaker.say()
+    speaker.say(MANIFEST)
+    for line in manifest.splitlines():
+        speaker.say(f"  {line}")
+    speaker.say()
+    speaker.say(f"records.parquet, {len(rows):,} rows, the first 5 of them:")
+    for row in rows.head(5).iter_rows(named=True):
+        speaker.say(f"  {row}")
+    speaker.say()
+    speaker.say("No id, value, gram or base is among it. What the linkage unit could still")
+    speaker.say("infer is in docs/what-each-party-learns.md.")
+    if made_up:
+        speaker.say("The pseudonyms shown are made up, since there is no key file yet.")
+    speaker.say("Nothing was written.")
+    content = {"manifest": json.loads(manifest), "rows": len(rows), "bytes": len(packed)}
+    speaker.summary(content)

@@ -1,0 +1,122 @@
+"""Take part in an exchange at a linkage unit's server: an owner's whole part.
+
+Example: gramlink exchange https://unit.example --token-file token hospital.csv
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import (
+    AsJson,
+    Data,
+    Encoding,
+    Quiet,
+    Separator,
+    Speaker,
+    confirmed,
+    refuse_replacing,
+)
+
+
+def exchange(
+    url: Annotated[str, typer.Argument(help="The linkage unit's address.", metavar="URL")],
+    data: Data,
+    token_file: Annotated[Path, typer.Option(help="What the unit's operator gave you.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Keys and what is under way; default: EXCHANGE-PARTY.")
+    ] = None,
+    schema_file: Annotated[
+        Path | None,
+        typer.Option("--schema", help="With your own columns; default: that of the exchange."),
+    ] = None,
+    epsilon: Annotated[str, typer.Option(help="In place of the schema's.")] = "",
+    mined_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--mined", help="What you mined for an earlier exchange like this: costs nothing again."
+        ),
+    ] = None,
+    ledger_file: Annotated[
+        Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
+    ] = None,
+    dataset: Annotated[str, typer.Option(help="What the ledger is of; default: DATA's name.")] = "",
+    peer: Annotated[
+        list[Path] | None,
+        typer.Option(help="Another owner's recipient file, had from it; name those of all."),
+    ] = None,
+    authority: Annotated[
+        Path | None, typer.Option(help="The certificate to trust, if not the system's.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Default: links.csv in the folder.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Agree to what is spent and sent.")] = False,
+    patience: Annotated[
+        float, typer.Option(help="Seconds to wait for a unit that does not answer.", min=0)
+    ] = 600,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Speak without TLS: the network reads the token.")
+    ] = False,
+    separator: Separator = "",
+    encoding: Encoding = "",
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mine, share, embed, send and fetch; run it again to go on where it was stopped."""
+    from gramlink.exchange import Choices, Voice, take_part
+    from gramlink.exchange.client import Client
+    from gramlink.exchange.connection import read_token
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    if output:
+        inputs = (data, token_file, schema_file, mined_file, ledger_file, authority, *(peer or ()))
+        refuse_replacing(output, *(path for path in inputs if path))
+    choices = Choices(
+        data=data,
+        folder=folder,
+        schema=schema_file,
+        epsilon=epsilon,
+        mined=mined_file,
+        ledger=ledger_file,
+        dataset=dataset,
+        peers=tuple(peer or ()),
+        separator=separator,
+        encoding=encoding,
+        output=output,
+    )
+    token = read_token(token_file)
+    if os.name == "posix" and token_file.stat().st_mode & 0o077:
+        speaker.say(f"others on this machine can read {token_file}: `chmod 600 {token_file}`")
+    voice = Voice(speaker.say, speaker.progress, lambda what: yes or _agreed(what, speaker))
+    client = Client(
+        url,
+        token,
+        authority=authority,
+        insecure=insecure,
+        patience=patience,
+        say=speaker.say,
+    )
+    try:
+        speaker.summary(take_part(client, choices, voice))
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("stopped; run the same command again to go on", err=True)
+        raise typer.Exit(130) from None
+    finally:
+        client.close()
+
+
+def _agreed(what: str, speaker: Speaker) -> bool:
+    """Ask, where there is someone to see what is asked."""
+    from gramlink.errors import InvalidParameter
+
+    seen = not speaker.quiet and not speaker.as_json and sys.stdout and sys.stdout.isatty()
+    if not seen or not sys.stdin or not sys.stdin.isatty():
+        raise InvalidParameter(
+            "nobody is there to agree to what is spent and sent",
+            hint="run it in a terminal, or agree beforehand with --yes",
+        )
+    return confirmed(what)

@@ -1,0 +1,83 @@
+"""Say what a file of gramlink's is and what is in it, if it is intact.
+
+Example: gramlink inspect hospital.bundle.age --identity unit.identity
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gramlink.cli.common import IdentityFile, Speaker, read_opened
+
+LENGTHY = ("settings", "gram lengths", "bases", "fields", "patterns", "within")
+
+
+def inspect(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A bundle, results, mined, projection or model file.", metavar="FILE"),
+    ],
+    identity_file: IdentityFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+) -> None:
+    """Print what a bundle, results or another file says of itself; refuse a damaged one."""
+    from gramlink.bundles.sealing import is_sealed
+    from gramlink.io.files import read_bytes
+
+    speaker = Speaker(quiet=False, as_json=as_json)
+    sealed = is_sealed(read_bytes(file))
+    data = read_opened(file, identity_file, speaker.say)
+    kind, content = _content(data, file.name)
+    if sealed:
+        speaker.say("sealed, and opened: not a byte was changed")
+    speaker.say(f"{file} is a {kind} file, intact")
+    for name, value in content.items():
+        if name in LENGTHY and isinstance(value, dict):
+            speaker.say(f"  {name}: {', '.join(map(str, value))}")
+        else:
+            speaker.say(f"  {name}: {_shown(value)}")
+    speaker.summary({**content, "kind": kind, "sealed": sealed})
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value in (None, "") else str(value)
+
+
+def _content(data: bytes, name: str) -> tuple[str, dict[str, Any]]:
+    """The kind of a file, and what it says of itself after it was read whole."""
+    from gramlink.bundles.archive import Archive, unpack
+    from gramlink.bundles.bundle import Bundle
+    from gramlink.bundles.results import Results
+    from gramlink.embedding.projection import Projection
+    from gramlink.errors import InvalidFile
+    from gramlink.io.files import from_json
+    from gramlink.mining.mined import Mined
+    from gramlink.scoring.model import Model
+
+    readers: dict[str, Any] = {
+        "bundle": Bundle.from_bytes,
+        "results": Results.from_bytes,
+        "mined": Mined.from_json,
+        "projection": Projection.from_json,
+        "model": Model.from_json,
+    }
+    for kind, read in readers.items():
+        opened = unpack if data.startswith(b"PK") else from_json
+        try:
+            content = opened(kind, data, name)
+        except InvalidFile as error:
+            if f"not a {kind} file but a" in str(error):
+                continue
+            if data[:1] not in (b"P", b"{") or data.startswith(b'{"gramlink": "ledger"'):
+                break
+            raise
+        read(data, name)
+        return kind, content.manifest if isinstance(content, Archive) else content
+    raise InvalidFile(
+        f"{name} is not a file that inspect knows",
+        hint=f"it knows {', '.join(readers)} files, sealed or not; see also `gramlink ledger` and "
+        "`gramlink keys show`",
+    )

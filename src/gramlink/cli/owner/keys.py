@@ -1,0 +1,54 @@
+"""Make a pair of keys, or show the fingerprint of one.
+
+Example: gramlink keys new hospital
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import Quiet, Speaker, refuse_overwriting
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help=f"{__doc__.partition('Example')[0]}\b\nExample:\n  gramlink keys new hospital",
+)
+
+
+@app.command("new")
+def new(
+    owner: Annotated[str, typer.Argument(help="Whose keys they are.", metavar="OWNER")],
+    quiet: Quiet = False,
+) -> None:
+    """Write OWNER.identity, to keep, and OWNER.recipient, to give to the other parties."""
+    from gramlink.bundles.sealing import new_identity, write_identity, write_recipient
+    from gramlink.io.files import owner_name
+
+    speaker = Speaker(quiet=quiet, as_json=False)
+    owner = owner_name(owner)
+    identity_file, recipient_file = Path(f"{owner}.identity"), Path(f"{owner}.recipient")
+    for path in (identity_file, recipient_file):
+        refuse_overwriting(path, force=False, hint="what is sealed to it needs it; name another")
+    identity = new_identity()
+    write_identity(identity_file, identity, owner)
+    write_recipient(recipient_file, identity.recipient, owner)
+    speaker.say(f"wrote {identity_file}: keep it to yourself, and a copy of it")
+    speaker.say(f"wrote {recipient_file}: give it to whoever sends you something")
+    speaker.say(f"fingerprint: {identity.recipient.fingerprint}  (compare it by telephone)")
+
+
+@app.command("show")
+def show(
+    file: Annotated[Path, typer.Argument(help="A recipient or identity file.", metavar="FILE")],
+) -> None:
+    """Print the recipient in a file, and its fingerprint."""
+    from gramlink.bundles.sealing import read_identity, read_recipient
+    from gramlink.errors import InvalidFile
+
+    try:
+        recipient = read_recipient(file)
+    except InvalidFile:
+        recipient = read_identity(file).recipient
+    typer.echo(recipient.key)
+    typer.echo(f"fingerprint: {recipient.fingerprint}")

@@ -1,0 +1,52 @@
+"""Merge what the owners mined into the projection they share.
+
+Example: gramlink merge hospital.mined.json registry.mined.json -o projection.json
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import AsJson, IdentityFile, Quiet, Speaker, read_opened, refuse_replacing
+
+MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine` wrote.")]
+
+
+def merge(
+    mined_files: MinedFiles,
+    output: Annotated[Path, typer.Option("--output", "-o")] = Path("projection.json"),
+    identity_file: IdentityFile = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the projection; each owner does this and all compare the fingerprint."""
+    from gramlink.embedding.projection import agree
+    from gramlink.errors import InvalidParameter
+    from gramlink.io.files import written_whole
+    from gramlink.mining.mined import Mined
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    if len(mined_files) < 2:
+        raise InvalidParameter(
+            "there must be the files of at least two owners to merge",
+            hint="ask the other owner for what its `gramlink mine` wrote",
+        )
+    refuse_replacing(output, *mined_files, identity_file)
+    mined = [
+        Mined.from_json(read_opened(path, identity_file, speaker.say), path.name)
+        for path in mined_files
+    ]
+    projection = agree(*mined)
+    with written_whole(output, mode=0o600) as file:
+        file.write(projection.to_json())
+    speaker.say(f"wrote {output}")
+    for name, base in projection.bases.items():
+        kind = "mined" if name in projection.mined else "public"
+        speaker.say(f"  {name}: {len(base.grams)} grams, {kind}")
+    speaker.say(f"fingerprint: {projection.fingerprint}  (must be the same at all owners)")
+    speaker.say(f"{', '.join(projection.left)} will send thresholds")
+    speaker.say("never send this file to the linkage unit: with it, it could name most records")
+    speaker.summary(
+        {"output": str(output), "digest": projection.digest, "left": list(projection.left)}
+    )

@@ -1,0 +1,134 @@
+"""Mine frequent grams under differential privacy; spends epsilon, in the ledger.
+
+Example: gramlink mine hospital.csv -o hospital.mined.json
+"""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gramlink.cli.common import (
+    LINKAGE,
+    AsJson,
+    Data,
+    Encoding,
+    Force,
+    OwnerName,
+    Quiet,
+    SchemaFile,
+    Separator,
+    Speaker,
+    read_data,
+    read_schema,
+    refuse_overwriting,
+    refuse_replacing,
+)
+
+if TYPE_CHECKING:
+    from gramlink.records.schema import Schema
+
+
+def mine(
+    data: Data,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Default: OWNER.mined.json.")
+    ] = None,
+    schema_file: SchemaFile = LINKAGE,
+    epsilon: Annotated[str, typer.Option(help="In place of the schema's.")] = "",
+    ledger_file: Annotated[
+        Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
+    ] = None,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            help="What the ledger is of; default: DATA's name. Exports of one data set share it."
+        ),
+    ] = "",
+    again: Annotated[
+        Path | None,
+        typer.Option(help="Read this file's prefix tree again, for another size or q, for free."),
+    ] = None,
+    owner: OwnerName = "",
+    separator: Separator = "",
+    encoding: Encoding = "",
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the grams for the other owner, after charging their cost to the ledger."""
+    from gramlink.io.files import owner_name, written_whole
+    from gramlink.parties.owner import ROOM, Owner
+    from gramlink.privacy.budget import shown
+    from gramlink.privacy.ledger import Ledger
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    owner = owner_name(owner or data.stem)
+    output = output or Path(f"{owner}.mined.json")
+    dataset = owner_name(dataset or data.stem)  # an owner's new name is no new budget
+    ledger_file = ledger_file or data.with_name(f"{dataset}.ledger")
+    schema = read_schema(schema_file, epsilon=epsilon)
+    refuse_replacing(output, data, schema_file, ledger_file)
+    refuse_overwriting(output, force=force, hint="use it: it is paid for; or see --force")
+    if again:
+        _read_again(again, output, schema, owner)
+        speaker.say(f"wrote {output}, at no cost")
+        speaker.summary({"output": str(output), "epsilon": "0"})
+        return
+    records = read_data(data, schema, separator, encoding)
+    shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
+    ledger = Ledger(ledger_file, dataset, schema.epsilon)
+    # The output has its room on disk before the ledger is charged: a full disk costs nothing.
+    with written_whole(output, room=ROOM, mode=0o600) as file:
+        mined = Owner(owner, records, schema, key=b"").mine(ledger)
+        file.write(mined.to_json())
+    cost = mined.epsilon or Fraction(0)
+    grams = sum(len(estimates.grams) for estimates in mined.fields.values())
+    speaker.say(f"wrote {output}: {grams} grams of {len(records):,} records")
+    if len(shares) > 1:
+        split = ", ".join(f"{name} {share}" for name, share in shares.items())
+        speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
+    if cost:
+        left = shown(ledger.state.left)
+        speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
+    else:
+        speaker.say("spent nothing: no record was read for it")
+    speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares})
+
+
+def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> None:
+    from dataclasses import replace
+
+    from gramlink.errors import Mismatch
+    from gramlink.io.files import read_bytes, written_whole
+    from gramlink.mining.mined import Mined
+    from gramlink.mining.miners import read_again
+    from gramlink.records.schema import differences, schema_from
+
+    mined = Mined.from_json(read_bytes(source), source.name)
+    if mined.owner != owner:
+        raise Mismatch(
+            f"{source.name} was mined by {mined.owner}, not by {owner}",
+            hint="name the owner with --owner, as when mining",
+        )
+    before = schema_from(dict(mined.settings), source.name)
+    different = differences(_mined_with(before), _mined_with(schema))
+    names = {field.name for field in schema.fields if field.mined}
+    if different or names != mined.fields.keys():
+        raise Mismatch(
+            f"{source.name} was mined with other settings: {'; '.join(different)}",
+            hint="only size, q_min and q_max can change without mining, and paying, again",
+        )
+    fields = {name: read_again(mined.fields[name], schema[name]) for name in mined.fields}
+    with written_whole(output) as file:
+        file.write(replace(mined, settings=schema.agreed, fields=fields).to_json())
+
+
+def _mined_with(schema: "Schema") -> dict[str, Any]:
+    """The settings that a tree was grown with, whatever is read off it."""
+    free = {"size", "q_min", "q_max"}
+    return {
+        field.name: {key: value for key, value in field.agreed.items() if key not in free}
+        for field in schema.fields
+    }

@@ -1,0 +1,47 @@
+"""Seal a file so that only its reader can open it, with age.
+
+Example: gramlink seal hospital.mined.json --to registry.recipient --identity hospital.identity
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import Quiet, Speaker, refuse_replacing
+
+
+def seal(
+    file: Annotated[Path, typer.Argument(help="The file to seal.", metavar="FILE")],
+    to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
+    identity_file: Annotated[
+        Path | None,
+        typer.Option("--identity", help="Yours: the one reader can then tell whom it is from."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Default: FILE.age.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write FILE.age, which the readers open with their identity files."""
+    from gramlink.bundles.sealing import read_identity, read_recipient, seal_from
+    from gramlink.bundles.sealing import seal as sealed
+    from gramlink.errors import InvalidParameter
+    from gramlink.io.files import read_bytes, written_whole
+
+    speaker = Speaker(quiet=quiet, as_json=False)
+    output = output or file.with_name(f"{file.name}.age")
+    refuse_replacing(output, file, *to, identity_file)
+    readers = [read_recipient(path) for path in to]
+    if identity_file and len(readers) > 1:
+        raise InvalidParameter(
+            "only one reader can tell whom a file is from", hint="seal it to each by itself"
+        )
+    data = read_bytes(file)
+    if identity_file:
+        data = seal_from(data, read_identity(identity_file), readers[0])
+    else:
+        data = sealed(data, readers)
+    with written_whole(output) as written:
+        written.write(data)
+    speaker.say(f"wrote {output}, sealed to {', '.join(one.fingerprint for one in readers)}")

@@ -1,0 +1,70 @@
+"""Explain why two records are linked, or are not: the linkage unit's part.
+
+Example: gramlink explain links-model.json hospital.bundle registry.bundle 7eb5192a 5c1d0e4f
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gramlink.cli.common import AsJson, Speaker
+
+if TYPE_CHECKING:
+    from gramlink.bundles.bundle import Bundle
+
+BundleFile = Annotated[Path, typer.Argument(help="A file that `gramlink embed` wrote.")]
+
+
+def explain(
+    model_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="MODEL")],
+    one: BundleFile,
+    other: BundleFile,
+    left: Annotated[str, typer.Argument(help="The pseudonym of a record, or its start.")],
+    right: Annotated[str, typer.Argument(help="The pseudonym of the other record.")],
+    as_json: AsJson = False,
+) -> None:
+    """Print how near each field of a pair is, and what that adds to its match weight."""
+    from dataclasses import asdict
+
+    from gramlink.bundles.bundle import Bundle
+    from gramlink.errors import Mismatch
+    from gramlink.io.files import read_bytes
+    from gramlink.parties.linkage_unit import LinkageUnit
+    from gramlink.reports.summary import explanation_lines
+    from gramlink.scoring.explanation import explain as explained
+    from gramlink.scoring.model import Model
+
+    speaker = Speaker(quiet=False, as_json=as_json)
+    model = Model.from_json(read_bytes(model_file), model_file.name)
+    unit = LinkageUnit.of(
+        *(Bundle.from_bytes(read_bytes(path), path.name) for path in (one, other))
+    )
+    comparison = unit.compare()
+    if (model.names, model.edits) != (comparison.names, comparison.edits):
+        raise Mismatch(
+            f"{model_file.name} is of other fields than the bundles",
+            hint="use the model that was written when these bundles were linked",
+        )
+    found = explained(comparison, model, _row(unit.left, left), _row(unit.right, right))
+    for line in explanation_lines(found):
+        speaker.say(line)
+    speaker.summary(asdict(found))
+
+
+def _row(bundle: "Bundle", start: str) -> int:
+    """The row of the only record whose pseudonym starts so."""
+    from gramlink.errors import InvalidParameter
+
+    rows = [row for row, name in enumerate(bundle.ids) if name.startswith(start)]
+    if len(rows) > 1:
+        raise InvalidParameter(
+            f"{len(rows):,} records of {bundle.owner} have a pseudonym that starts with {start!r}",
+            hint="give more of the pseudonym",
+        )
+    if not rows:
+        raise InvalidParameter(
+            f"no record of {bundle.owner} has a pseudonym that starts with {start!r}",
+            hint="the pseudonym of the owner whose name sorts first comes first",
+        )
+    return rows[0]

@@ -1,0 +1,142 @@
+"""Link two or more bundles: the linkage unit's part.
+
+Example: gramlink link hospital.bundle registry.bundle -o links.csv
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gramlink.cli.common import (
+    AsJson,
+    IdentityFile,
+    Quiet,
+    Speaker,
+    read_opened,
+    refuse_replacing,
+    write_csv,
+)
+
+if TYPE_CHECKING:
+    from gramlink.deciding.linkage import Linkage
+    from gramlink.parties.linkage_unit import LinkageUnit
+
+BundleFiles = Annotated[list[Path], typer.Argument(help="Files that `gramlink embed` wrote.")]
+
+
+def link(
+    bundle_files: BundleFiles,
+    output: Annotated[Path, typer.Option("--output", "-o")] = Path("links.csv"),
+    decide: Annotated[
+        str,
+        typer.Option(
+            help="one-to-one, best-per-left, best-per-right or all; default: the schema's."
+        ),
+    ] = "",
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Also write distances, or weights and levels; ten locate a name."
+        ),
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page with pictures, for the unit.")
+    ] = None,
+    identity_file: IdentityFile = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write the pairs of pseudonyms that are linked; of three or more owners, the clusters."""
+    from gramlink.bundles.bundle import Bundle
+    from gramlink.deciding.links import RULES
+    from gramlink.errors import InvalidParameter
+    from gramlink.parties.answers import facts
+    from gramlink.parties.linkage_unit import link_all
+
+    speaker = Speaker(quiet=quiet, as_json=as_json)
+    if len(bundle_files) < 2:
+        raise InvalidParameter(
+            "there must be at least two bundles to link",
+            hint="to find duplicates within one file: `gramlink dedupe`",
+        )
+    if decide and decide not in RULES:
+        raise InvalidParameter(f"no rule {decide!r}", hint="one of " + ", ".join(RULES))
+    refuse_replacing(output, *bundle_files, identity_file)
+    if report:
+        refuse_replacing(report, output, *bundle_files, identity_file, option="--report")
+    bundles = [
+        Bundle.from_bytes(read_opened(path, identity_file), path.name) for path in bundle_files
+    ]
+    if report and len(bundles[0].fields) == 1:
+        raise InvalidParameter(
+            "a report needs records of several fields",
+            hint="records of one field are linked by distance alone; leave out --report",
+        )
+    with speaker.progress("matching") as progress:
+        results, clusters = link_all(bundles, decide or None, progress)
+    links = results[0][1].links
+    if len(results) == 1:
+        write_csv(output, (links if details else links.bare).to_polars())
+        written = [f"{output}: {len(links):,} links"]
+    else:
+        write_csv(output, clusters.to_polars())
+        written = [f"{output}: {len(clusters):,} clusters of {len(bundles)} owners' records"]
+    for unit, linkage in results:
+        pair = f"-{unit.left.owner}-{unit.right.owner}" if len(results) > 1 else ""
+        written += _write_beside(output, pair, linkage, details=details)
+        if report:
+            page = report.with_stem(report.stem + pair)
+            _write_page(page, unit, linkage)
+            written.append(str(page))
+    for unit, linkage in results:
+        _show(speaker, unit, linkage)
+    for what in written:
+        speaker.say(f"wrote {what}")
+    speaker.say("each owner maps its own pseudonyms back with `gramlink results`")
+    total = sum(len(linkage.links) for _, linkage in results)
+    speaker.summary(
+        {"output": str(output), "links": total, "pairs": [facts(*one) for one in results]}
+    )
+
+
+def _write_page(path: Path, unit: "LinkageUnit", linkage: "Linkage") -> None:
+    from gramlink.io.files import written_whole
+    from gramlink.reports.linkage_page import linkage_page
+
+    owners = {bundle.owner: f"{len(bundle.ids):,} records" for bundle in (unit.left, unit.right)}
+    page = linkage_page("gramlink: a linkage", linkage, owners)
+    with written_whole(path) as file:
+        file.write(page.encode())
+
+
+def _write_beside(output: Path, pair: str, linkage: "Linkage", *, details: bool) -> list[str]:
+    """The possible links and the model, in files beside the links."""
+    from gramlink.io.files import written_whole
+
+    if linkage.model is None:
+        return []
+    possible = output.with_name(f"{output.stem}{pair}-possible.csv")
+    model = output.with_name(f"{output.stem}{pair}-model.json")
+    links = linkage.possible
+    write_csv(possible, (links if details else links.bare).to_polars())
+    with written_whole(model) as file:
+        file.write(linkage.model.to_json())
+    return [f"{possible}: {len(links):,} possible links, for review", str(model)]
+
+
+def _show(speaker: Speaker, unit: "LinkageUnit", linkage: "Linkage") -> None:
+    from gramlink.reports.summary import estimate_lines, pass_lines, weight_lines
+
+    speaker.say(
+        f"{len(unit.left.ids):,} records of {unit.left.owner}, "
+        f"{len(unit.right.ids):,} of {unit.right.owner}: {len(linkage.links):,} links"
+        + (f", {len(linkage.possible):,} possible ones" if linkage.model else "")
+    )
+    if linkage.model is None:
+        return
+    for lines in (pass_lines(linkage), weight_lines(linkage.model), estimate_lines(linkage)):
+        speaker.say("")
+        for line in lines:
+            speaker.say(f"  {line}")
+    speaker.say("")

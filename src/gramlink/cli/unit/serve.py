@@ -1,0 +1,90 @@
+"""Serve a linkage unit: one process, and one folder that has all it keeps.
+
+Example: gramlink serve --data unit
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gramlink.cli.common import Quiet, Speaker
+
+DataFolder = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        help="The unit's folder; to back it up, stop the server and copy it.",
+        metavar="DIR",
+    ),
+]
+
+
+def serve(
+    data: DataFolder,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0: any that is free.")] = 8440,
+    certificate: Annotated[
+        Path | None, typer.Option(help="A PEM file with the TLS certificate.")
+    ] = None,
+    private_key: Annotated[
+        Path | None, typer.Option(help="A PEM file with the certificate's private key.")
+    ] = None,
+    largest_bundle: Annotated[int, typer.Option(help="The most bytes that a bundle may have.")] = 4
+    * 2**30,
+    workers: Annotated[int, typer.Option(help="How many jobs run at once.")] = 1,
+    memory: Annotated[
+        int,
+        typer.Option(help="Bytes for each job; default: three quarters of all, shared by them."),
+    ] = 0,
+    hours: Annotated[float, typer.Option(help="The most time that a job may take.")] = 24,
+    keep_days: Annotated[
+        int, typer.Option(help="Days after its end until an exchange's files are erased.")
+    ] = 30,
+    patience: Annotated[
+        float, typer.Option(help="Seconds to wait for a client that sends nothing.")
+    ] = 30,
+    quiet: Quiet = False,
+) -> None:
+    """Listen for the parties of exchanges until stopped."""
+    from gramlink.errors import GramlinkError
+
+    try:
+        from gramlink.server.running import Address, listening, loopback, serve_on
+    except ModuleNotFoundError as error:
+        raise GramlinkError(
+            f"this installation cannot serve, as it has no {error.name}",
+            hint="pip install gramlink[server]",
+        ) from error
+    from gramlink.io.locks import alone
+    from gramlink.server.settings import Settings, three_quarters_of_memory
+    from gramlink.server.unit import made_folder, prepared
+
+    speaker = Speaker(quiet=quiet, as_json=False)
+    settings = Settings(
+        data=data,
+        largest_bundle=largest_bundle,
+        workers=workers,
+        memory=memory or three_quarters_of_memory() // max(workers, 1),
+        hours=hours,
+        keep_days=keep_days,
+        patience=patience,
+    )
+    address = Address(host, port, certificate, private_key)
+    with alone(made_folder(data) / "lock", "serving"), listening(address) as socket:
+        unit = prepared(settings)
+        url = address.url(socket)
+        if not certificate and not loopback(host):
+            typer.echo(
+                "gramlink: warning: without a certificate, tokens and what only parties may see "
+                "cross the network for all to read; see --certificate",
+                err=True,
+            )
+        speaker.say(f"the linkage unit listens at {url}")
+        speaker.say(f"the operator's token is in {unit.folder.operator_token}")
+        speaker.say(f"the unit's key has the fingerprint {unit.recipient.fingerprint}")
+        speaker.say(
+            f"make an exchange on the page, or: gramlink exchanges new NAME linkage.toml "
+            f"PARTY PARTY --data {data}"
+        )
+        serve_on(socket, unit, address)

@@ -1,0 +1,1 @@
+"""Deciding: which pairs become links, possible links and clusters."""

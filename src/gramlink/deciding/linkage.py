@@ -1,0 +1,160 @@
+"""Deciding on scored pairs: links, possible links, and how good they are likely to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gramlink.deciding.links import Links, kept
+from gramlink.matching.comparison import level_names
+from gramlink.matching.pairs import Pairs
+from gramlink.matching.passes import Pass
+from gramlink.scoring.model import Model
+from gramlink.scoring.score import Scored
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+NEARLY_ALL, HARDLY = 0.98, 0.1  # shares that make one wonder
+SURE = 50.0  # more than that is certain, and its exponential still a number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Linkage:
+    """Links, possible links for review, and what is known about how good they are.
+
+    `precision` is the share of the links that are likely true; `recall` the share of all
+    likely matches that are links. They need no truth, and are None where there is no model:
+    records of one field are linked by distance alone. `passes` are the passes with how many
+    pairs each found, and how many no earlier one had. `histogram` says how many candidate
+    pairs have a match weight of each whole number.
+    """
+
+    links: Links
+    possible: Links
+    precision: float | None = None
+    recall: float | None = None
+    model: Model | None = None
+    passes: tuple[tuple[Pass, int, int], ...] = ()
+    histogram: tuple[tuple[int, int], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def probabilities(scored: Scored, rule: str) -> Floats:
+    """How likely each pair is a match, given the others.
+
+    Under one-to-one a record has one match at most, so pairs that share a record share its
+    probability: two equally good candidates have less than a half each.
+    """
+    odds = np.exp(np.clip(scored.log_odds, -SURE, SURE))
+    left, right = scored.candidates.left, scored.candidates.right
+    others = np.zeros(len(odds))
+    for records, exclusive in (
+        (left, rule in ("one-to-one", "best-per-left")),
+        (right, rule in ("one-to-one", "best-per-right")),
+    ):
+        if exclusive and len(odds):
+            others += np.bincount(records, odds)[records] - odds
+    result: Floats = odds / (1 + odds + np.maximum(others, 0))
+    return result
+
+
+def decide_scored(
+    scored: Scored,
+    left_ids: Sequence[str],
+    right_ids: Sequence[str],
+    rule: str,
+    accept: float,
+    review: float,
+) -> Linkage:
+    """The pairs with a probability of at least `accept` that a rule keeps, the best first.
+
+    Pairs of at least `review` are possible links, if the rule would let them stand beside
+    the links.
+    """
+    probability = probabilities(scored, rule)
+    good = np.flatnonzero(probability >= accept)
+    chosen = good[kept(_ranked(scored, good), left_ids, right_ids, rule)]
+    possible = _beside(scored, np.flatnonzero(probability >= review), chosen, rule)
+    total = float(probability.sum()) / max(scored.model.coverage, 1e-9)
+    right_ones = float(probability[chosen].sum())
+    found = scored.candidates
+    return Linkage(
+        _links(scored, probability, chosen, left_ids, right_ids),
+        _links(scored, probability, possible, left_ids, right_ids),
+        right_ones / len(chosen) if len(chosen) else None,
+        right_ones / total if total else None,
+        scored.model,
+        tuple(zip(found.passes, found.found, found.added, strict=True)),
+        _histogram(scored),
+        warnings_of(scored.model),
+    )
+
+
+def warnings_of(model: Model) -> tuple[str, ...]:
+    """What looks as if a column was mapped wrongly, or says nothing."""
+    found = []
+    if model.prior * model.pairs < 1:
+        found.append("no pair looks like a match")
+        return tuple(found)
+    shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
+    for name, matches, random in shares:
+        if random[-1] > NEARLY_ALL:
+            found.append(f"{name} is missing in nearly all pairs: it says nothing")
+        elif random[0] > NEARLY_ALL * (1 - random[-1]):
+            found.append(f"{name} is equal in nearly all pairs: it says nothing")
+        elif matches[0] < HARDLY * (1 - matches[-1]):
+            found.append(
+                f"{name} is hardly ever equal in matches: is it another column, or written "
+                "otherwise, at one of the owners?"
+            )
+    return tuple(found)
+
+
+def _histogram(scored: Scored) -> tuple[tuple[int, int], ...]:
+    whole, counts = np.unique(np.floor(scored.weights).astype(int), return_counts=True)
+    return tuple(zip(whole.tolist(), counts.tolist(), strict=True))
+
+
+def _ranked(scored: Scored, rows: Ints) -> Pairs:
+    """Pairs with the rank of their odds in the place of a distance."""
+    _, rank = np.unique(-scored.log_odds[rows], return_inverse=True)
+    found = scored.candidates
+    return Pairs(found.left[rows].astype(np.int64), found.right[rows].astype(np.int64), rank)
+
+
+def _beside(scored: Scored, rows: Ints, chosen: Ints, rule: str) -> Ints:
+    """The rows that are not chosen, and whose records are free as the rule asks."""
+    found = scored.candidates
+    free = ~np.isin(rows, chosen)
+    if rule in ("one-to-one", "best-per-left"):
+        free &= ~np.isin(found.left[rows], found.left[chosen])
+    if rule in ("one-to-one", "best-per-right"):
+        free &= ~np.isin(found.right[rows], found.right[chosen])
+    return rows[free]
+
+
+def _links(
+    scored: Scored,
+    probability: Floats,
+    rows: Ints,
+    left_ids: Sequence[str],
+    right_ids: Sequence[str],
+) -> Links:
+    found, model = scored.candidates, scored.model
+    details = {
+        "match_weight": pl.Series(scored.weights[rows].round(3)),
+        "match_probability": pl.Series(probability[rows].round(6)),
+    }
+    for field, (name, edits) in enumerate(zip(model.names, model.edits, strict=True)):
+        names = np.array(level_names(edits))
+        details[f"level_{name}"] = pl.Series(
+            names[scored.levels[rows, field]].tolist(), dtype=pl.String
+        )
+    return Links(
+        tuple(left_ids[i] for i in found.left[rows].tolist()),
+        tuple(right_ids[j] for j in found.right[rows].tolist()),
+        pl.DataFrame(details),
+    )

@@ -1,0 +1,1 @@
+"""Embedding: records as counts of the grams in an agreed base, and how far matches may lie."""

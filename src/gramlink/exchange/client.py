@@ -1,0 +1,137 @@
+"""The calls of a data owner to the linkage unit, one method each."""
+
+import io
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote
+
+from gramlink.errors import Refused
+from gramlink.exchange.connection import Answered, Connection, Later
+
+if TYPE_CHECKING:
+    from gramlink.matching.pairs import Progress
+
+T = TypeVar("T")
+
+PIECE = 4 * 2**20  # bytes of a bundle that go in one request
+MOST_SCHEMA = 2**20
+MOST_BASE = 64 * 2**20
+MOST_RESULTS = 4 * 2**30
+
+
+class Client(Connection):
+    """A linkage unit as one token sees it.
+
+    Privacy: everything that is sent can be read by the linkage unit. What is not for it is
+    sealed before it comes here.
+    """
+
+    def unit(self) -> dict[str, Any]:
+        """What the unit says of itself; needs no token."""
+        return self._words("/api/unit")
+
+    def token(self) -> dict[str, Any]:
+        """Whose the token is."""
+        return self._words("/api/token")
+
+    def exchange(self, name: str) -> dict[str, Any]:
+        """How far an exchange has come."""
+        return self._words(_path(name))
+
+    def schema(self, name: str) -> bytes:
+        """The linkage.toml of an exchange."""
+        return self._bytes(_path(name, "schema"), MOST_SCHEMA)
+
+    def base(self, name: str, sender: str) -> bytes:
+        """What another owner mined, sealed to us."""
+        return self._bytes(_path(name, "bases", sender), MOST_BASE)
+
+    def put_recipient(self, name: str, key: str) -> None:
+        """Say what the others shall seal to."""
+        self._put(_path(name, "recipient"), key.encode(), "text/plain")
+
+    def put_base(self, name: str, to: str, sealed: bytes) -> None:
+        """Leave what was mined for another owner, who alone can open it."""
+        path = _path(name, "bases", to)
+        self._settled(lambda: self._put(path, sealed, "application/octet-stream"))
+
+    def results(self, name: str, file: IO[bytes]) -> None:
+        """The sealed results, in the place of whatever the file had."""
+
+        def fetch(_: Answered) -> None:
+            file.seek(0)
+            file.truncate()
+            self.ask("GET", _path(name, "results"), file, MOST_RESULTS)
+
+        self.patiently(fetch)
+
+    def upload(
+        self, name: str, file: IO[bytes], size: int, sha256: str, progress: "Progress | None" = None
+    ) -> None:
+        """Send the sealed bundle piece by piece, from where the unit has it.
+
+        After any failure the unit is asked anew what it has, as its answer may have been lost
+        on the way.
+        """
+        path, whole = _path(name, "upload"), {"size": size, "sha256": sha256}
+
+        def go_on(answered: Answered) -> None:
+            begun = self._settled(lambda: self.ask_json("POST", path, json=whole))
+            offset = self._offset(begun, size)
+            while offset < size:
+                if progress:
+                    progress(offset, size)
+                file.seek(offset)
+                before, offset = offset, self._send(path, offset, file.read(PIECE), size)
+                if offset <= before:
+                    raise Later("it takes nothing of the bundle")
+                answered()
+            if progress:
+                progress(size, size)
+
+        self.patiently(go_on)
+
+    def _send(self, path: str, offset: int, piece: bytes, size: int) -> int:
+        try:
+            answer = self.ask_json("PATCH", f"{path}?offset={offset}", content=piece)
+        except Refused as error:
+            if error.status == 409:  # the unit has another part of it than we think
+                raise Later(str(error)) from error
+            raise
+        return self._offset(answer, size)
+
+    def _settled(self, ask: Callable[[], T]) -> T:
+        """Ask again after a 409: a request that was cut off may still be under way at the unit."""
+        for delay in (0.2, 0.4, 0.8, 1.6):
+            try:
+                return ask()
+            except Refused as error:
+                if error.status != 409:
+                    raise
+            self.pause(delay)
+        return ask()
+
+    def _offset(self, answer: dict[str, Any], size: int) -> int:
+        offset = answer.get("offset")
+        if type(offset) is not int or not 0 <= offset <= size:
+            raise self.unexpected("it does not say how much of the bundle it has")
+        return offset
+
+    def _words(self, path: str) -> dict[str, Any]:
+        return self.patiently(lambda _: self.ask_json("GET", path))
+
+    def _bytes(self, path: str, limit: int) -> bytes:
+        def fetch(_: Answered) -> bytes:
+            found = io.BytesIO()
+            self.ask("GET", path, found, limit)
+            return found.getvalue()
+
+        return self.patiently(fetch)
+
+    def _put(self, path: str, content: bytes, kind: str) -> None:
+        nothing = io.BytesIO()
+        self.patiently(lambda _: self.ask("PUT", path, nothing, 2**20, content=content, kind=kind))
+
+
+def _path(exchange: str, *parts: str) -> str:
+    return "/".join(["/api/exchanges", *(quote(part, safe="") for part in (exchange, *parts))])

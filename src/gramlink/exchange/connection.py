@@ -1,0 +1,271 @@
+"""The connection to a linkage unit: one address, one token, patience, and bounds.
+
+What fails for a while, as when a connection breaks or the unit restarts, is tried again until
+the unit has not answered for as long as there is patience. What the unit sends is bounded in
+size before it is kept, and no redirect is followed: the token goes to the address it was given
+for, and nowhere else.
+"""
+
+import io
+import ipaddress
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from gramlink.errors import InvalidFile, InvalidParameter, Refused, Unanswered
+from gramlink.io.files import plain_json
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+Answered = Callable[[], None]
+
+PATIENCE = 600.0  # seconds
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+MOST_WORDS = 2**20  # bytes of an answer that is JSON
+_FOR_A_WHILE = (408, 429, 502, 503, 504)
+_TOKEN_HINT = "check the token file; the operator of the unit can issue a new token"  # noqa: S105
+
+
+class Later(Exception):
+    """A request that may succeed when it is tried again."""
+
+
+class Connection:
+    """A way to ask the unit at one address, with one token, until it is closed.
+
+    `say` prints a line, `pause` waits for so many seconds.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        authority: Path | None = None,
+        insecure: bool = False,
+        patience: float = PATIENCE,
+        say: Callable[[str], None] = lambda _: None,
+        pause: Callable[[float], None] = time.sleep,
+        transport: "httpx.BaseTransport | None" = None,
+    ) -> None:
+        import httpx
+
+        self.url = checked_url(url, insecure=insecure)
+        self.pause = pause
+        self._say, self._patience = say, patience
+        secure = self.url.startswith("https:")
+        headers = {"Accept-Encoding": "identity", "User-Agent": "gramlink"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self._http = httpx.Client(
+            headers=headers,
+            timeout=httpx.Timeout(60, connect=10),
+            verify=_trusted(authority) if secure else False,
+            trust_env=secure,  # without TLS, a proxy would read the token
+            transport=transport,
+        )
+
+    def close(self) -> None:
+        """Let go of the address."""
+        self._http.close()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        sink: IO[bytes],
+        limit: int,
+        *,
+        content: bytes | None = None,
+        kind: str = "application/octet-stream",
+        json: dict[str, Any] | None = None,
+    ) -> None:
+        """Ask once; the answer goes to the sink, unless it is larger than the limit."""
+        asked: dict[str, Any] = {}
+        if json is not None:
+            asked = {"json": json}
+        if content is not None:
+            asked = {"content": content, "headers": {"Content-Type": kind}}
+        with self._told_apart(), self._http.stream(method, self.url + path, **asked) as answer:
+            if answer.status_code in _FOR_A_WHILE:
+                raise Later(f"it answers with status {answer.status_code}")
+            if not answer.is_success:
+                raise self._refusal(answer)
+            self._copy(answer, sink, limit)
+
+    def ask_json(
+        self,
+        method: str,
+        path: str,
+        *,
+        content: bytes | None = None,
+        json: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Ask once for a JSON object."""
+        found = io.BytesIO()
+        self.ask(method, path, found, MOST_WORDS, content=content, json=json)
+        answer = _table(found.getvalue())
+        if answer is None:
+            raise self.unexpected("it is not a JSON object")
+        return answer
+
+    def patiently(self, attempt: Callable[[Answered], T]) -> T:
+        """Try again while there is patience, which is counted from the last answer.
+
+        An attempt of several requests calls what it is given after each that took it further.
+        """
+        deadline, delay, said = time.monotonic() + self._patience, FIRST_PAUSE, False
+
+        def answered() -> None:
+            nonlocal deadline, delay, said
+            deadline, delay, said = time.monotonic() + self._patience, FIRST_PAUSE, False
+
+        while True:
+            try:
+                return attempt(answered)
+            except Later as trouble:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise Unanswered(
+                        f"{self.url} has not answered for {self._patience:.0f} seconds: {trouble}",
+                        hint="run the same command again to go on",
+                    ) from trouble
+                if not said:
+                    self._say("the linkage unit does not answer; trying again")
+                    said = True
+            self.pause(min(delay, left))
+            delay = min(2 * delay, LONGEST_PAUSE)
+
+    def unexpected(self, why: str) -> InvalidFile:
+        """What to raise at an answer that no linkage unit gives."""
+        return InvalidFile(
+            f"the answer of {self.url} is not that of a linkage unit: {why}",
+            hint="check the address, and use the same gramlink at all parties",
+        )
+
+    def _copy(self, answer: "httpx.Response", sink: IO[bytes], limit: int) -> None:
+        taken = 0
+        for chunk in answer.iter_raw(2**16):
+            taken += len(chunk)
+            if taken > limit:
+                raise self.unexpected(f"it is larger than {limit:,} bytes")
+            sink.write(chunk)
+
+    def _refusal(self, answer: "httpx.Response") -> Refused:
+        status = answer.status_code
+        if answer.is_redirect:
+            return Refused(
+                f"{self.url} sends us elsewhere, which is not followed",
+                hint="ask the operator of the unit for its address",
+                status=status,
+            )
+        said = io.BytesIO()
+        self._copy(answer, said, MOST_WORDS)
+        words = _table(said.getvalue()) or {}
+        message = words.get("error") or f"no, with status {status} and no reason"
+        hint = _TOKEN_HINT if status == 401 else words.get("hint") or ""
+        return Refused(f"the linkage unit says: {message}", hint=str(hint), status=status)
+
+    @contextmanager
+    def _told_apart(self) -> Iterator[None]:
+        """Tell what may go away from what will not."""
+        import httpx
+
+        try:
+            yield
+        except httpx.TransportError as error:
+            wrong = _tls_error(error)
+            if isinstance(wrong, ssl.SSLCertVerificationError):
+                raise Refused(
+                    f"the certificate of {self.url} is not trusted: {wrong.verify_message}",
+                    hint="name the certificate of its authority with --authority",
+                ) from error
+            if wrong is not None and wrong.reason == "WRONG_VERSION_NUMBER":
+                raise Refused(
+                    f"{self.url} does not speak TLS", hint="ask the operator for its address"
+                ) from error
+            raise Later(str(error) or type(error).__name__) from error
+
+
+def checked_url(url: str, *, insecure: bool) -> str:
+    """An address to which a token can be sent: by TLS, or to this very machine.
+
+    >>> checked_url("https://unit.example/linkage/", insecure=False)
+    'https://unit.example/linkage'
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host = urlsplit(""), ""
+    plain = url.isascii() and url.isprintable() and " " not in url
+    usual = parts.scheme in ("http", "https") and host and plain
+    if not usual or "@" in parts.netloc or "?" in url or "#" in url:
+        raise InvalidParameter(
+            "the address of the linkage unit must be like https://unit.example:8440",
+            hint="ask the operator of the unit for it",
+        )
+    if parts.scheme == "http" and not insecure and not _is_this_machine(host):
+        raise InvalidParameter(
+            f"{host} would be spoken to without TLS, and anyone on the way could read the token",
+            hint="use https://, or --insecure on a network that you trust",
+        )
+    return url.rstrip("/")
+
+
+def read_token(path: Path) -> str:
+    """The token in a file; what is wrong with it is said without showing it."""
+    try:
+        with path.open("rb") as file:
+            token = file.read(1001).decode("ascii").strip()
+    except OSError as error:
+        raise InvalidFile(
+            f"{path} cannot be read: {error.strerror or error}",
+            hint="name the file that holds the token which the operator gave you",
+        ) from error
+    except UnicodeDecodeError:
+        token = ""
+    if not token or len(token) > 1000 or not all("!" <= symbol <= "~" for symbol in token):
+        raise InvalidFile(
+            f"{path} holds no token", hint="it must hold the one line that the operator gave you"
+        )
+    return token
+
+
+def _table(data: bytes) -> dict[str, Any] | None:
+    """A JSON object, or None if it is none."""
+    try:
+        found = plain_json(data)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _trusted(authority: Path | None) -> ssl.SSLContext:
+    """The authorities of the system or, if one is named, that one alone."""
+    try:
+        return ssl.create_default_context(cafile=str(authority) if authority else None)
+    except OSError as error:
+        raise InvalidFile(
+            f"{authority} is not a certificate: {error.strerror or error}",
+            hint="it must be a PEM file, as the operator of the unit has it",
+        ) from error
+
+
+def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error

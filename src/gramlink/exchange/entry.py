@@ -1,0 +1,128 @@
+"""Before a part begins: what the folder, the exchange's schema and the ledger must be like."""
+
+from fractions import Fraction
+from pathlib import Path
+
+from gramlink.bundles.sealing import (
+    Identity,
+    new_identity,
+    read_identity,
+    write_identity,
+    write_recipient,
+)
+from gramlink.errors import BudgetExceeded, Mismatch
+from gramlink.exchange.client import Client
+from gramlink.exchange.folder import EXCHANGE, IDENTITY, MINED, MINING, RECIPIENT, SCHEMA, Folder
+from gramlink.exchange.status import Place
+from gramlink.io.files import read_bytes
+from gramlink.mining.mined import Mined
+from gramlink.mining.miners import FREE
+from gramlink.privacy.budget import shown
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.schema import Schema, checked_schema, differences, load_schema
+
+
+def settle(folder: Folder, place: Place) -> None:
+    """Note which exchange a folder is of, or see that it is of this one."""
+    now = {"exchange": place.exchange, "party": place.party, "unit's key": place.unit.key}
+    before = folder.noted(EXCHANGE)
+    if before is None:
+        folder.note(EXCHANGE, now)
+        return
+    for what, found in now.items():
+        if before.get(what) != found:
+            raise Mismatch(
+                f"the {what} of {folder.path} is {before.get(what)}, not {found}",
+                hint="name another folder with --folder; if the unit's key changed, ask why",
+            )
+
+
+def agreed_schema(
+    client: Client, folder: Folder, place: Place, own: Path | None, epsilon: str
+) -> Schema:
+    """The schema of the exchange, with this owner's columns if it has a schema of its own."""
+    fetched = client.schema(place.exchange)
+    if not folder.has(SCHEMA):
+        folder.write(SCHEMA, fetched)
+    if folder.read(SCHEMA) != fetched:
+        raise Mismatch(
+            f"{folder / SCHEMA} is not the schema of the exchange, or no longer",
+            hint="leave it as it came; name a copy with your own columns with --schema",
+        )
+    schema = load_schema(folder / SCHEMA)
+    for field in schema.fields:
+        if field.kind == "text" and field.miner in FREE:
+            raise Mismatch(
+                f"the linkage unit would know the grams of {field.name}, and could read it",
+                hint=f"ask the operator for an exchange without the {field.miner} miner",
+            )
+    if not any(field.mined for field in schema.fields):
+        raise Mismatch(
+            "no field of the exchange is mined, so the linkage unit would know all grams",
+            hint="ask the operator for an exchange with a text field",
+        )
+    if own:
+        ours = load_schema(own)
+        different = differences(schema.agreed, ours.agreed)
+        if different:
+            raise Mismatch(
+                f"the schema of the exchange and {own} differ in {'; '.join(different)}",
+                hint=f"start from {folder / SCHEMA}, and change columns and formats only",
+            )
+        schema = ours
+    return checked_schema(**{**dict(schema), "epsilon": epsilon}) if epsilon else schema
+
+
+def own_identity(folder: Folder, place: Place) -> Identity:
+    """The keys of this exchange, made on first use."""
+    if not folder.has(IDENTITY):
+        write_identity(folder / IDENTITY, new_identity(), place.party)
+    identity = read_identity(folder / IDENTITY)
+    if not folder.has(RECIPIENT):
+        write_recipient(folder / RECIPIENT, identity.recipient, place.party)
+    return identity
+
+
+def use_again(folder: Folder, place: Place, source: Path, schema: Schema) -> None:
+    """Take what was mined and paid for before, in the place of mining.
+
+    Privacy: a release that is used again costs nothing again.
+    """
+    if folder.has(MINING):
+        return
+    mined = Mined.from_json(read_bytes(source), str(source))
+    different = differences(mined.settings, schema.agreed)
+    if mined.owner != place.party or different:
+        raise Mismatch(
+            f"{source} was mined by {mined.owner}"
+            + (f", and differs from the exchange in {'; '.join(different)}" if different else ""),
+            hint=f"name what {place.party} mined with the settings of this exchange",
+        )
+    folder.write(MINED, mined.to_json())
+    folder.note(MINING, {"again": mined.digest})
+
+
+def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -> None:
+    """Refuse what the ledger cannot pay, or has paid already, before anyone is kept waiting."""
+    if folder.has(MINING):
+        return
+    state, purpose = ledger.state, purpose_of(place, "")
+    for release in state.releases:
+        if {key: release.parameters.get(key) for key in purpose} | {"nonce": ""} == purpose:
+            raise Mismatch(
+                f"{ledger.path.name} has paid for this exchange already, from another folder",
+                hint="name that folder with --folder, to go on there",
+            )
+    cost = sum(schema.costs.values(), Fraction(0))
+    if cost > state.left:
+        raise BudgetExceeded(
+            f"taking part costs epsilon {shown(cost)}, only {shown(state.left)} is left "
+            f"in {ledger.path.name}",
+            hint=f"`gramlink ledger {ledger.path.name} --allow {shown(state.spent + cost)}` allows "
+            "it; --epsilon spends less; --mined FILE uses again what was paid for",
+        )
+
+
+def purpose_of(place: Place, nonce: str) -> dict[str, str]:
+    """What a ledger says that something was mined for."""
+    return {"exchange": place.exchange, "unit": place.unit.key, "nonce": nonce}

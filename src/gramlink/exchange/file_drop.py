@@ -1,0 +1,211 @@
+"""File drop: sealed bundles in an inbox, receipts and sealed results in an outbox.
+
+The linkage unit's part where parties exchange files and nothing else. Each file of the inbox
+gets a receipt that says whether it was taken, or why not. When the bundles of all owners of an
+exchange are there, they are linked, and each owner's results are sealed to the key its bundle
+names. What was answered once is not answered again until a bundle changes.
+"""
+
+import hashlib
+import json
+import multiprocessing
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.sealing import Identity, read_identity, seal, unseal
+from gramlink.errors import GramlinkError, InvalidFile, Mismatch
+from gramlink.io.files import moment, read_bytes, to_json, written_whole
+from gramlink.io.locks import alone
+from gramlink.matching.pairs import Progress
+from gramlink.parties.answers import answer
+
+SUFFIXES = (".age", ".bundle")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A file of the inbox: what it says of itself, or why it was refused."""
+
+    name: str
+    digest: str
+    manifest: Mapping[str, Any]
+    refused: str = ""
+
+    @property
+    def exchange(self) -> str:
+        """The exchange it is for."""
+        return str(self.manifest.get("exchange", ""))
+
+    @property
+    def receipt(self) -> str:
+        """What its sender is told."""
+        if self.refused:
+            return f"refused: {self.refused}\n"
+        return f"accepted: the bundle of {self.manifest['owner']}, digest {self.digest}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An exchange: who sent a bundle and who is awaited, and the files written for it."""
+
+    exchange: str
+    owners: tuple[str, ...]
+    awaited: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    summary: Mapping[str, Any] | None = None
+    failed: str = ""
+
+
+def attend(
+    inbox: Path,
+    outbox: Path,
+    identity_file: Path,
+    returns: str = "links",
+    progress: Progress | None = None,
+) -> tuple[list[Received], list[Answered]]:
+    """Look through the inbox once, and answer what can be answered.
+
+    Privacy: opens bundles in memory only. Receipts and records name owners and digests; all
+    else that is written is sealed to its owner.
+    """
+    identity = read_identity(identity_file)
+    with alone(outbox / ".gramlink.lock", "at work"):
+        received = _without_doubles(list(_received(inbox, identity_file)))
+        for one in received:
+            _tell(outbox, one.name, one.receipt)
+        good = [one for one in received if not one.refused]
+        names = sorted({one.exchange for one in good})
+        return received, [
+            _answered(
+                [one for one in good if one.exchange == name],
+                inbox,
+                outbox,
+                identity,
+                returns,
+                progress,
+            )
+            for name in names
+        ]
+
+
+def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
+    """Each file, opened and checked in another process, which a hostile one may take down."""
+    context = multiprocessing.get_context("spawn")
+    paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
+    pool = ProcessPoolExecutor(1, context)
+    try:
+        for path in paths:
+            try:
+                yield pool.submit(check, path, identity_file).result()
+            except BrokenProcessPool:
+                pool.shutdown()
+                pool = ProcessPoolExecutor(1, context)
+                yield Received(path.name, "", {}, "it took down the process that read it")
+            except (MemoryError, OverflowError):
+                yield Received(path.name, "", {}, "it is too large to be read")
+    finally:
+        pool.shutdown()
+
+
+def check(path: Path, identity_file: Path) -> Received:
+    """What a file is, after all of it was read."""
+    digest = ""
+    try:
+        data = read_bytes(path)
+        digest = hashlib.sha256(data).hexdigest()
+        bundle = Bundle.from_bytes(unseal(data, read_identity(identity_file), path.name), path.name)
+        if bundle.owner not in bundle.owners or len(bundle.owners) < 2:
+            raise Mismatch("it does not name its owner among two or more owners")
+        if not bundle.exchange:
+            raise Mismatch("it does not name its exchange", hint="embed with --exchange")
+        if bundle.reply is None:
+            raise Mismatch("it does not say which key to seal the results to")
+        if not bundle.ids:
+            raise Mismatch("it has no rows")
+    except GramlinkError as error:
+        return Received(path.name, digest, {}, str(error))
+    return Received(path.name, digest, bundle.manifest)
+
+
+def _without_doubles(received: list[Received]) -> list[Received]:
+    """The same, where two bundles of an owner for one exchange are refused, both of them."""
+    senders = [(one.exchange, one.manifest.get("owner")) for one in received]
+    return [
+        Received(one.name, one.digest, {}, "there is another bundle of its owner; leave one")
+        if not one.refused and senders.count(sender) > 1
+        else one
+        for one, sender in zip(received, senders, strict=True)
+    ]
+
+
+def _answered(
+    received: list[Received],
+    inbox: Path,
+    outbox: Path,
+    identity: Identity,
+    returns: str,
+    progress: Progress | None,
+) -> Answered:
+    exchange = received[0].exchange
+    present = {str(one.manifest["owner"]): one for one in received}
+    owners = tuple(sorted(present))
+    awaited = {name for one in received for name in one.manifest["owners"]} - present.keys()
+    if awaited:
+        return Answered(exchange, owners, tuple(sorted(awaited)))
+    record = outbox / f"{exchange}-answered.json"
+    digests = {owner: one.digest for owner, one in sorted(present.items())}
+    answered = {"bundles": digests, "returns": returns}
+    if _recorded(record) == answered:
+        return Answered(exchange, owners)
+    try:
+        bundles = [_bundle(inbox / one.name, one.digest, identity) for one in received]
+        if any(set(bundle.owners) != set(owners) for bundle in bundles):
+            raise Mismatch("the bundles do not name the same owners")
+        answers = answer(
+            bundles, dict.fromkeys(owners, returns), created=moment(), progress=progress
+        )
+        files = []
+        for bundle in bundles:
+            assert bundle.reply is not None  # noqa: S101  # `check` has seen to it
+            path = outbox / f"{exchange}-{bundle.owner}.results.age"
+            _write(path, seal(answers.results[bundle.owner].to_bytes(), [bundle.reply]))
+            files.append(path.name)
+        _write(record, to_json("answered", {**answered, "created": moment()}))
+    except GramlinkError as error:
+        for one in received:
+            _tell(outbox, one.name, f"refused: {error}\n")
+        return Answered(exchange, owners, failed=str(error))
+    return Answered(exchange, owners, files=tuple(files), summary=answers.summary)
+
+
+def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
+    data = read_bytes(path)
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise Mismatch(f"{path.name} changed while it was read", hint="run this again")
+    return Bundle.from_bytes(unseal(data, identity, path.name), path.name)
+
+
+def _recorded(path: Path) -> Any:
+    """The bundles that were answered last, and with what."""
+    try:
+        content = json.loads(path.read_bytes())
+        return {"bundles": content["bundles"], "returns": content["returns"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _tell(outbox: Path, name: str, receipt: str) -> None:
+    """Leave a receipt; a file whose name leaves no room for one goes without."""
+    with suppress(InvalidFile):
+        _write(outbox / f"{name}.receipt.txt", receipt.encode())
+
+
+def _write(path: Path, data: bytes) -> None:
+    with written_whole(path) as file:
+        file.write(data)

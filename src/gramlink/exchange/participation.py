@@ -1,0 +1,132 @@
+"""An owner's whole part in an exchange, which can be stopped and gone on with at any point."""
+
+import hashlib
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from gramlink.bundles.pseudonyms import owner_key
+from gramlink.errors import InvalidFile, InvalidRecords
+from gramlink.exchange import entry as entering
+from gramlink.exchange import steps
+from gramlink.exchange.client import Client
+from gramlink.exchange.collection import collect, summary
+from gramlink.exchange.consent import Terms, agree_to, served_keys
+from gramlink.exchange.folder import DONE, KEY, MINED, RESULTS, SCHEMA, Folder, taken
+from gramlink.exchange.part import Part, Voice
+from gramlink.exchange.status import place_of
+from gramlink.io.files import owner_name
+from gramlink.parties.owner import Owner
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.reading import Records, read_records
+from gramlink.records.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What an owner brings to an exchange, and how it takes part."""
+
+    data: Path
+    folder: Path | None = None  # none: EXCHANGE-PARTY
+    schema: Path | None = None  # none: that of the exchange
+    epsilon: str = ""
+    mined: Path | None = None  # paid for already, for another exchange with the same settings
+    ledger: Path | None = None  # none: DATASET.ledger beside the data
+    dataset: str = ""
+    peers: tuple[Path, ...] = ()
+    separator: str = ""
+    encoding: str = ""
+    output: Path | None = None
+
+
+def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
+    """Do what is left to do, and say what came of it.
+
+    Privacy: asks for consent before it spends or sends anything. Epsilon is charged once for
+    an exchange, however often this is stopped and started.
+    """
+    if choices.folder and (choices.folder / DONE).is_file():
+        return _finished(Folder(choices.folder), voice)
+    place = place_of(client)
+    path = choices.folder or Path(f"{place.exchange}-{place.party}")
+    with taken(path) as folder:
+        if folder.has(DONE):
+            return _finished(folder, voice)
+        if choices.output and choices.output.exists() and not folder.has(RESULTS):
+            raise InvalidFile(f"{choices.output} exists already", hint="name another output")
+        entering.settle(folder, place)
+        schema = entering.agreed_schema(client, folder, place, choices.schema, choices.epsilon)
+        records = _read(choices, schema, folder)
+        voice.say(f"{choices.data}: {len(records):,} records")
+        for problem in records.problems:
+            voice.say(f"  {problem}")
+        dataset = owner_name(choices.dataset or choices.data.stem)
+        ledger = Ledger(
+            choices.ledger or choices.data.with_name(f"{dataset}.ledger"), dataset, schema.epsilon
+        )
+        if choices.mined:
+            entering.use_again(folder, place, choices.mined, schema)
+        entering.check_ledger(folder, place, ledger, schema)
+        part = Part(
+            client,
+            place,
+            folder,
+            voice,
+            Owner(place.party, records, schema, owner_key(folder / KEY)),
+            entering.own_identity(folder, place),
+        )
+        return _go(part, ledger, choices)
+
+
+def _read(choices: Choices, schema: Schema, folder: Folder) -> Records:
+    separator, encoding = choices.separator or None, choices.encoding or None
+    try:
+        return read_records(choices.data, schema, separator=separator, encoding=encoding)
+    except InvalidRecords as error:
+        if "linkage.toml" not in error.hint or choices.schema:
+            raise
+        hint = (
+            f"copy {folder / SCHEMA}, set `id` or `column` in the copy, and name it with --schema"
+        )
+        raise InvalidRecords(str(error), hint=hint) from error
+
+
+def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
+    status = steps.join(part)
+    keys = served_keys(part, status, choices.peers)
+    with choices.data.open("rb") as file:
+        data = hashlib.file_digest(file, "sha256").hexdigest()
+    free = steps.is_paid_for(part)
+    cost = Fraction(0) if free else sum(part.owner.schema.costs.values(), Fraction(0))
+    terms = Terms(
+        keys,
+        part.place.unit,
+        cost,
+        ledger,
+        data,
+        columns={field.name: list(field.columns) for field in part.owner.schema.fields},
+        returns={party.name: party.returns for party in status.parties},
+        pinned=bool(choices.peers),
+    )
+    agree_to(part, terms, status)
+    mined = steps.mine(part, ledger)
+    steps.share(part, mined, keys)
+    projection = steps.gather(part, mined, keys)
+    steps.embed(part, projection)
+    steps.send(part)
+    steps.await_results(part)
+    done = collect(part, projection, choices.output)
+    for line in summary(done):
+        part.voice.say(line)
+    part.voice.say(f"keep {ledger.path} with the data")
+    part.voice.say(f"keep {part.folder / MINED}: it is paid for, and --mined uses it again")
+    part.voice.say(f"keep {part.folder / KEY} if others will send you data under your pseudonyms")
+    part.voice.say(f"{part.folder.path} is not for others to read")
+    return done
+
+
+def _finished(folder: Folder, voice: Voice) -> dict[str, Any]:
+    done = folder.noted(DONE) or {}
+    voice.say(f"this exchange is finished; see {folder.path}")
+    return done

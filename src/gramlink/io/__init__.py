@@ -1,0 +1,1 @@
+"""Files written whole, locks and clocks: what every package may use."""

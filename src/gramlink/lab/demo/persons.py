@@ -1,0 +1,115 @@
+"""A demo of several fields: two files of generated persons, who overlap in part."""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from gramlink.deciding.linkage import Linkage
+from gramlink.lab.datasets import persons
+from gramlink.lab.demo.stage import A, B, Stage, scored
+from gramlink.parties.owner import Owner
+from gramlink.records.schema import Schema, load_schema
+from gramlink.reports.linkage_page import linkage_page
+from gramlink.reports.summary import estimate_lines, pass_lines, weight_lines
+
+_SCHEMA = """\
+# The demo's schema; `gramlink init` proposes one with a comment on every setting.
+epsilon = "{epsilon}"
+edits = {edits}
+threshold = "{threshold}"
+decide = "{decide}"
+errors = "{errors}"
+
+[fields.given_name]
+miner = "{miner}"
+size = {size}
+
+[fields.surname]
+miner = "{miner}"
+size = {size}
+
+[fields.sex]
+kind = "category"
+length = 1
+
+[fields.date_of_birth]
+kind = "date"
+
+[fields.street]
+alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789"
+miner = "{miner}"
+size = {size}
+
+[fields.city]
+miner = "{miner}"
+size = {size}
+
+[fields.postcode]
+kind = "digits"
+
+[fields.phone]
+kind = "digits"
+"""
+
+
+class PersonsDemo(Stage):
+    """Link two files of persons, half of whom are in both."""
+
+    def run(self) -> Callable[[], str]:
+        """All steps; returns what writes the report, which needs matplotlib."""
+        schema = self._prepare()
+        one, other = self.owners(schema)
+        linkage, _ = self.link(one, other, self.share_bases(one, other))
+        return self._evaluate(one, other, linkage)
+
+    def _prepare(self) -> Schema:
+        """Two files of records, the truth and the schema, in a folder of the demo's own."""
+        c = self.choices
+        people = persons(c.count, seed=c.seed)
+        self.take_folder()
+        toml = _SCHEMA.format(
+            epsilon=c.epsilon, edits=c.edits, threshold=c.threshold, decide=c.decide,
+            errors=c.errors, miner=c.miner, size=c.size,
+        )  # fmt: skip
+        self.write("linkage.toml", toml.encode())
+        files = ((f"{A}.csv", people.left), (f"{B}.csv", people.right), ("truth.csv", people.truth))
+        for file, frame in files:
+            self.write(file, frame.write_csv().encode())
+        self.say(
+            f"{c.count:,} generated persons at {A} and at {B}; {len(people.truth):,} are in both, "
+            "with typos,"
+        )
+        self.say("nicknames, married names, moves and missing values; households share addresses.")
+        return load_schema(c.folder / "linkage.toml")
+
+    def _evaluate(self, one: Owner, other: Owner, linkage: Linkage) -> Callable[[], str]:
+        c, schema, model = self.choices, one.schema, linkage.model
+        assert model is not None  # noqa: S101  # there are several fields
+        self.write("model.json", model.to_json())
+        self.say("")
+        for line in pass_lines(linkage):
+            self.say(f"   {line}")
+        self.step("What each field adds to the match weight, learnt without labels, in bits:")
+        for line in weight_lines(model):
+            self.say(f"   {line}")
+        self.step("How good is it? Only the demo knows the truth.")
+        truth = list(pl.read_csv(c.folder / "truth.csv", infer_schema=False).iter_rows())
+        scores = scored(self.translated(one, other), truth)
+        rows = ((f"gramlink: {len(schema.fields)} fields, {c.decide}", scores),)
+        self.show_scores(rows)
+        for line in estimate_lines(linkage):
+            self.say(f"   {line}, from the links alone" if "estimated" in line else f"   {line}")
+        self.say(f"   {len(linkage.possible):,} possible links are left for review")
+        privacy = self.privacy(schema)
+        self.say(f"   N = {c.count:,}, k = {c.size}, {privacy}, edits <= {c.edits}")
+        facts = {
+            "records": f"{c.count:,} generated persons at each owner, {len(truth):,} in both",
+            "cost": privacy,
+            "base": f"k = {c.size} for text, {c.miner}; public for the other kinds",
+            "edits": f"up to {c.edits}",
+            "deciding": c.decide,
+            "seed of the data": str(c.seed),
+            "seconds": f"{self.seconds:.0f}",
+        }
+        title = "gramlink demo: persons"
+        return lambda: linkage_page(title, linkage, facts, rows, self.messages)

@@ -1,0 +1,71 @@
+"""The paper's scenario: a list, and its copy in which each string has up to so many edits."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.deciding.links import kept
+from gramlink.lab.datasets import cities, corrupt, sample, surnames
+from gramlink.matching.pairs import Pairs
+from gramlink.records.fields import ALPHABET, CATCH_ALL
+from gramlink.records.strings import Strings
+from gramlink.reports.scores import Scores
+
+Ints = npt.NDArray[np.int64]
+
+LISTS = {"NAMES": surnames, "CITIES": cities}
+MOST, CITIES = 149_910, 5000  # all of NAMES, all of CITIES
+SMALL = 5000  # of NAMES, where a figure links
+MARKS = "<>"  # the start and the end of a string, where strings are padded
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copies:
+    """Two owners' strings: row j on the right is a copy of row `order[j]` on the left."""
+
+    left: Strings
+    right: Strings
+    order: Ints
+
+    def some(self, count: int, draw: int) -> "Copies":
+        """So many of the left strings, at random, and their copies."""
+        rows = np.sort(np.random.default_rng(draw).permutation(len(self.order))[:count])
+        columns = np.flatnonzero(np.isin(self.order, rows))
+        order = np.searchsorted(rows, self.order[columns])
+        return Copies(self.left.take(rows), self.right.take(columns), order)
+
+    def scores(self, pairs: Pairs, rule: str) -> Scores:
+        """How good the pairs that a rule keeps are."""
+        rows = range(len(self.order))
+        ids = [str(row) for row in rows]
+        chosen = kept(pairs, ids, ids, rule)
+        left, right = pairs.left[chosen], pairs.right[chosen]
+        correct = int((self.order[right] == left).sum())
+        return Scores(links=len(left), truth=len(rows), correct=correct)
+
+    def scores_of_all(self, batches: Iterable[Pairs]) -> Scores:
+        """How good all pairs are; they may be more than fit into memory."""
+        links, correct = 0, 0
+        for pairs in batches:
+            links += len(pairs)
+            correct += int((self.order[pairs.right] == pairs.left).sum())
+        return Scores(links=links, truth=len(self.order), correct=correct)
+
+
+@lru_cache(maxsize=32)
+def copies(data: str, count: int, edits: int, draw: int, padded: bool = False) -> Copies:
+    """A random sample of a list, and its shuffled and corrupted copy; `draw` is the seed."""
+    symbols = ALPHABET + (MARKS if padded else "") + CATCH_ALL
+    left = Strings.of(sample(LISTS[data](), count, draw), ALPHABET + CATCH_ALL)
+    typed = corrupt(left, edits, seed=draw)
+    order = np.random.default_rng(draw).permutation(count)
+    right = typed.take(order)
+    if padded:
+        left, right = (
+            Strings.of((f"{MARKS[0]}{text}{MARKS[1]}" for text in side), symbols)
+            for side in (left, right)
+        )
+    return Copies(left, right, order)

@@ -1,0 +1,1 @@
+"""The rivals' hot loops: numba on plain arrays, like `gramlink.kernels`."""

@@ -1,0 +1,70 @@
+"""What all rivals have in common: records as they send them, and pairs that are near."""
+
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.errors import InvalidParameter
+from gramlink.matching.pairs import Pairs
+
+Ints = npt.NDArray[np.int64]
+# Left rows from start to stop, and room for so many pairs: how many right rows are near to
+# each, which, and how far. More than there is room for may be cut off.
+Block = Callable[[int, int, int], tuple[Ints, Ints, Ints]]
+
+ONE = 2**30  # a distance of 1 where similarities are fractions: 1 - similarity in these units
+ROWS = 256  # left rows of a block
+
+
+class Rival(Protocol):
+    """One side's records as a rival sends them, to be compared with the other side's.
+
+    Distances are whole numbers, squared where the rival's are Euclidean. A missing value is
+    near to nothing.
+    """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def bytes_each(self) -> float:
+        """How many bytes a record takes, on average."""
+
+    def between(self, other: Self) -> Ints:
+        """The distance of each record to the other side's record of the same row."""
+
+    def near(self, other: Self, within: int, most: int) -> Pairs:
+        """All pairs at most `within` apart, in the order of `match`; more than `most` fail."""
+
+
+def listed(block: Block, rows: int, most: int) -> Pairs:
+    """All pairs that a kernel finds, block by block on all cores, in the order of `match`."""
+    threads = os.cpu_count() or 1
+    starts = deque(range(0, rows, ROWS))
+    waiting: deque[tuple[int, Future[tuple[Ints, Ints, Ints]]]] = deque()
+    parts: list[tuple[Ints, Ints, Ints]] = []
+    room = most
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            while starts or waiting:
+                while starts and len(waiting) <= threads:
+                    start = starts.popleft()
+                    stop = min(start + ROWS, rows)
+                    waiting.append((start, pool.submit(block, start, stop, most)))
+                start, future = waiting.popleft()
+                counts, places, squared = future.result()
+                room -= int(counts.sum())
+                if room < 0:
+                    raise InvalidParameter(f"more than {most:,} pairs are near")
+                left = np.repeat(np.arange(start, start + len(counts)), counts)
+                order = np.lexsort((places, squared, left))
+                parts.append((left, places[order], squared[order]))
+        finally:
+            for _, future in waiting:
+                future.cancel()
+    nothing = (np.empty(0, np.int64),) * 3
+    return Pairs(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))

@@ -1,0 +1,100 @@
+"""Mined: what one owner shows the other, and what it cost."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gramlink.io.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
+from gramlink.mining.estimates import Estimates
+from gramlink.mining.miners import mine_field, price
+from gramlink.mining.prefixes import Tree
+from gramlink.privacy.budget import Budget
+from gramlink.privacy.numbers import spent_epsilon
+from gramlink.records.reading import Records
+from gramlink.records.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """Grams with noisy counts for each field, the settings they were mined with, the cost.
+
+    Privacy: made to be shown to the other owner; costs `epsilon` for a person with one
+    record, m times that for a person with m. `epsilon` is None where there is no privacy
+    at all (the exact miner, for experiments).
+    """
+
+    owner: str
+    settings: dict[str, Any]
+    epsilon: Fraction | None
+    fields: dict[str, Estimates]
+
+    def to_json(self) -> bytes:
+        """A file that a person can read."""
+        return to_json("mined", self._content())
+
+    @classmethod
+    def from_json(cls, data: bytes, name: str) -> "Mined":
+        """What `to_json` wrote."""
+        content = from_json("mined", data, name)
+        try:
+            return cls(
+                owner=str(content["owner"]),
+                settings=settings_in(content),
+                epsilon=spent_epsilon(content["epsilon"]),
+                fields={key: _estimates(value) for key, value in content["fields"].items()},
+            )
+        except DAMAGE as error:
+            raise damaged(name, error, "ask its sender for it again") from error
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the whole content."""
+        return digest(self._content())
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "owner": self.owner,
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "fields": {
+                name: {
+                    "grams": dict(zip(found.grams, map(float, found.counts), strict=True)),
+                    **({"tree": found.tree.counts} if found.tree else {}),
+                }
+                for name, found in self.fields.items()
+            },
+            "settings": self.settings,
+        }
+
+
+def _estimates(content: dict[str, Any]) -> Estimates:
+    # counts are multiples of 1/1024, which floats hold exactly
+    grams: dict[str, float] = content["grams"]
+    return Estimates(
+        tuple(grams),
+        tuple(map(Fraction, grams.values())),
+        _tree(content["tree"]) if "tree" in content else None,
+    )
+
+
+def _tree(counts: dict[str, Any]) -> Tree:
+    if not all(isinstance(count, int) and abs(count) < 2**53 for count in counts.values()):
+        raise ValueError("a count of its prefix tree is not a whole number")
+    return Tree(counts)
+
+
+def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:
+    """The most frequent grams of each field that is mined, under noise.
+
+    Privacy: spends the budget; one from a ledger was charged before it could be had. Reads
+    raw records; the result may leave the building.
+    """
+    shares, mined = schema.costs, [field for field in schema.fields if field.mined]
+    return Mined(
+        owner=owner,
+        settings=schema.agreed,
+        epsilon=price(schema),
+        fields={
+            field.name: mine_field(records[field.name], field, budget.portion(shares[field.name]))
+            for field in mined
+        },
+    )

@@ -1,0 +1,1 @@
+"""The parties: what each holds, checks and may do. No maths here."""

@@ -1,0 +1,244 @@
+"""The data owner: the only party that sees its records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gramlink.bundles.bundle import Bundle
+from gramlink.bundles.pseudonyms import pseudonyms
+from gramlink.bundles.sealing import Recipient
+from gramlink.deciding.links import Links
+from gramlink.embedding.base import Base
+from gramlink.embedding.projection import Projection
+from gramlink.embedding.thresholds import coarse, thresholds
+from gramlink.embedding.vectors import Encoded, embed
+from gramlink.errors import InvalidParameter, Mismatch
+from gramlink.io.files import read_bytes, written_whole
+from gramlink.mining.mined import Mined, mine
+from gramlink.mining.miners import EXPERIMENTAL
+from gramlink.privacy.budget import Budget, shown
+from gramlink.privacy.ledger import Ledger
+from gramlink.records.fields import Field
+from gramlink.records.reading import Records
+from gramlink.records.schema import Schema, differences
+from gramlink.records.strings import kinds
+
+Ints = npt.NDArray[np.int64]
+_SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
+_TEXTS = {_SENT: pl.String, _OWN: pl.String}
+ROOM = 2**20  # bytes for what is mined, taken before it is paid for
+LEAST_EPSILON = Fraction(1, 10**6)  # seen to before anything is charged
+
+
+@dataclass(frozen=True)
+class Owner:
+    """An owner with its records, the agreed schema and the key of its pseudonyms."""
+
+    name: str
+    records: Records
+    schema: Schema
+    key: bytes
+
+    @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The pseudonym that each record is sent under; records that are the same share one."""
+        return tuple(self._sent.ids[place] for place in self._sent.places.tolist())
+
+    @cached_property
+    def _sent(self) -> "_Sent":
+        kind = kinds(self.records.columns.values())
+        by_id = pl.Series(self.records.ids, dtype=pl.String).arg_sort().to_numpy()
+        _, first = np.unique(kind[by_id], return_index=True)
+        rows = by_id[first]  # of each kind the row with the first id, wherever it stands
+        ids = pseudonyms((self.records.ids[row] for row in rows.tolist()), self.key)
+        order = pl.Series(ids, dtype=pl.String).arg_sort().to_numpy()
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return _Sent(rows[order], tuple(ids[place] for place in order.tolist()), places[kind])
+
+    def mine(self, ledger: Ledger | None) -> Mined:
+        """The grams to show the other owner.
+
+        Privacy: charged to the ledger, durably, before any noise is drawn. Without a
+        ledger nothing is accounted for: for experiments on data that is public anyway.
+        """
+        cost, parameters = self._price(ledger)
+        if ledger is None or cost == 0:
+            return self._mined(Budget(cost))
+        charge = ledger.charge(cost, _what(parameters), parameters)
+        mined = self._mined(charge.budget)
+        ledger.released(charge, mined.digest)
+        return mined
+
+    def mine_to(self, path: Path, ledger: Ledger, purpose: Mapping[str, str]) -> Mined:
+        """What is mined for a purpose, in a file; the same, and paid once, if asked for again.
+
+        Privacy: charged to the ledger, durably, before any noise is drawn. If the process dies
+        before the file is there, nobody has seen what was drawn, and another try draws again
+        for the same charge. The purpose must be one that no other file was mined for.
+        """
+        cost, parameters = self._price(ledger)
+        parameters |= purpose
+        if path.exists():
+            mined = Mined.from_json(read_bytes(path), path.name)
+            if (mined.owner, mined.settings) != (self.name, self.schema.agreed):
+                raise Mismatch(
+                    f"{path} was mined by {mined.owner}, or with other settings",
+                    hint="move it away, or use the schema that it was mined with",
+                )
+            charge = ledger.unreleased(parameters)
+        else:
+            # the file has its room on disk before the ledger is charged
+            with written_whole(path, room=ROOM, mode=0o600) as file:
+                charge = ledger.unreleased(parameters)
+                if charge is None and cost:
+                    charge = ledger.charge(cost, _what(parameters), parameters)
+                mined = self._mined(charge.budget if charge else Budget(cost))
+                file.write(mined.to_json())
+        if charge:
+            ledger.released(charge, mined.digest)
+        return mined
+
+    def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
+        """What mining costs, and what the ledger says of it, if a ledger can pay for it."""
+        experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
+        if ledger is not None and experiments:
+            miner = min(experiments)
+            raise InvalidParameter(
+                f"the {miner} miner has no privacy, so no ledger can pay for it",
+                hint=f"it is for experiments: `gramlink demo --miner {miner}`",
+            )
+        shares = {name: cost for name, cost in self.schema.costs.items() if cost}
+        for name, share in shares.items():
+            if ledger is not None and share < LEAST_EPSILON:
+                raise InvalidParameter(
+                    f"epsilon {shown(share)} for {name} is too little to draw noise for",
+                    hint="spend more, or give the field a larger share",
+                )
+        parameters = {
+            "owner": self.name,
+            "schema": self.schema.digest,
+            "shares": {name: str(share) for name, share in shares.items()},
+        }
+        return sum(shares.values(), Fraction(0)), parameters
+
+    def _mined(self, budget: Budget) -> Mined:
+        return mine(self.records, self.schema, budget, owner=self.name)
+
+    def check(self, projection: Projection) -> None:
+        """Refuse a projection that is not of this owner and schema, and say what differs."""
+        different = differences(projection.settings, self.schema.agreed)
+        if different:
+            raise Mismatch(
+                f"the projection and this schema differ in {'; '.join(different)}",
+                hint="use the linkage.toml that was mined with",
+            )
+        if self.name not in projection.owners:
+            raise Mismatch(
+                f"the projection is of {' and '.join(projection.owners)}, not of {self.name}",
+                hint="name the owner with --owner, as when mining",
+            )
+
+    def embed(
+        self,
+        projection: Projection,
+        *,
+        exchange: str = "",
+        reply: Recipient | None = None,
+        created: str = "",
+    ) -> Bundle:
+        """The bundle for the linkage unit, with thresholds if this owner is the left one.
+
+        Records that are the same in all fields are sent once, so that the linkage unit cannot
+        tell common ones by their number.
+
+        Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
+        linkage unit only.
+        """
+        self.check(projection)
+        return Bundle(
+            owner=self.name,
+            settings=for_the_unit(self.schema),
+            projection=projection.digest,
+            ids=self._sent.ids,
+            fields=self.encode(projection, self._sent.rows),
+            unique=self.schema.unique,
+            owners=projection.owners,
+            epsilon=projection.epsilon[self.name],
+            exchange=exchange,
+            reply=reply,
+            created=created,
+        )
+
+    def encode(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
+        """Vectors, and thresholds if this owner is the left one, of these records or of all.
+
+        Privacy: reads raw records.
+        """
+        rows = np.arange(len(self.records)) if rows is None else rows
+        is_left = self.name in projection.left
+        return {
+            field.name: self._encoded(field, projection.bases[field.name], rows, is_left)
+            for field in self.schema.fields
+        }
+
+    def _encoded(self, field: Field, base: Base, rows: Ints, is_left: bool) -> Encoded:
+        strings = self.records[field.name].take(rows)
+        vectors = embed(strings, base)
+        if not is_left:
+            return Encoded(vectors)
+        limits = thresholds(strings, base, field, self.schema)
+        return Encoded(vectors, coarse(limits, base.scale))
+
+    def translate(self, links: Links) -> Links:
+        """The links with this owner's own ids in the place of its pseudonyms.
+
+        Privacy: for this owner only; the other one's pseudonyms stay as they are.
+        """
+        frame = self.with_own_ids(links.to_polars(), "id_left", "id_right")
+        details = frame.drop("id_left", "id_right")
+        return Links(tuple(frame["id_left"]), tuple(frame["id_right"]), details)
+
+    def with_own_ids(self, frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+        """The frame with own ids in the place of pseudonyms: a row for each record they stand for.
+
+        Privacy: for this owner only.
+        """
+        own = pl.DataFrame({_SENT: self.pseudonyms, _OWN: self.records.ids}, schema=_TEXTS)
+        for column in columns:
+            wide = frame.join(
+                own, left_on=column, right_on=_SENT, how="left", maintain_order="left_right"
+            )
+            named = pl.coalesce(_OWN, column).alias(column)
+            frame = wide.with_columns(named).drop(_OWN)
+        return frame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sent:
+    """The records that are sent, one of each kind, in the order of their pseudonyms."""
+
+    rows: Ints
+    ids: tuple[str, ...]
+    places: Ints  # where among them each record is
+
+
+def _what(parameters: dict[str, Any]) -> str:
+    return f"mine {', '.join(parameters['shares'])}"
+
+
+def for_the_unit(schema: Schema) -> dict[str, object]:
+    """The agreed settings without the grams of public bases, which are not for the unit."""
+    settings = dict(schema.agreed)
+    settings["fields"] = {
+        name: {key: value for key, value in field.items() if key != "grams"}
+        for name, field in settings["fields"].items()
+    }
+    return settings

@@ -1,0 +1,15 @@
+"""Proposing a schema from a look at one owner's file, or at two.
+
+headings      what the names of columns mean
+placeholders  what usually stands for "not known"
+guessing      the kind and the settings of one column
+columns       which columns of a file become which fields
+pairing       which columns of two files belong together
+proposal      the text of a linkage.toml
+"""
+
+from gramlink.records.proposal.columns import Sample, propose, read_sample
+from gramlink.records.proposal.pair import propose_both
+from gramlink.records.proposal.proposal import Proposal
+
+__all__ = ["Proposal", "Sample", "propose", "propose_both", "read_sample"]

@@ -1,0 +1,231 @@
+"""Proposing: which columns of a file, or of two owners' files, become which fields."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from gramlink.errors import InvalidRecords
+from gramlink.records.csv import short
+from gramlink.records.proposal.guess import IDS, ROWS, Guess, date_of_parts, guess
+from gramlink.records.proposal.headings import Heading, by_ids_names, heading_of, parts_of_birth
+from gramlink.records.proposal.placeholders import present
+from gramlink.records.proposal.proposal import Proposal, ProposedField
+from gramlink.records.tables import header, read_table
+
+LOOKED_AT = 10_000  # records
+MOST_FIELDS = 50  # that a schema can have
+
+NAMELESS = "it has no name"
+TWICE = "another column has the same name"
+UNREADABLE = "it is not text, or has cells that are too long"
+PART_OF_BIRTH = "the date of birth is in a column of its own"
+TOO_MANY = f"a schema has at most {MOST_FIELDS} fields"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The first records of a file, and why some columns are not among them.
+
+    Privacy: raw records; they stay with their owner.
+    """
+
+    name: str
+    columns: Mapping[str, pl.Series]
+    left_out: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Columns that may become a field."""
+
+    heading: Heading
+    columns: tuple[str, ...]
+    guess: Guess
+
+
+def read_sample(path: Path, separator: str | None = None, encoding: str | None = None) -> Sample:
+    """A look at a CSV or Parquet file; a column that cannot be read spoils no other.
+
+    Privacy: reads raw records; they stay with their owner.
+    """
+    names = header(path, separator, encoding)
+    once = [name for name, count in Counter(names).items() if name and count == 1]
+    left_out = {
+        name or f"(column {place})": TWICE if name else NAMELESS
+        for place, name in enumerate(names, 1)
+        if name not in once
+    }
+
+    def read(columns: Sequence[str] | None) -> Mapping[str, pl.Series]:
+        return read_table(
+            path, columns=columns, separator=separator, encoding=encoding, limit=LOOKED_AT
+        ).columns
+
+    if not once:
+        return Sample(path.name, read(None), left_out)  # which says what is wrong
+    try:
+        return Sample(path.name, read(once), left_out)
+    except InvalidRecords:
+        columns: dict[str, pl.Series] = {}
+        for name in once:
+            try:
+                columns |= read([name])
+            except InvalidRecords:
+                left_out[name] = UNREADABLE
+        if not columns:
+            raise
+        return Sample(path.name, columns, left_out)
+
+
+def propose(sample: Sample, *, fields: Sequence[str] = (), id_column: str = "") -> Proposal:
+    """A schema for a file, of the columns that are asked for or of all that are fit.
+
+    >>> frame = pl.DataFrame({"id": ["7", "3"], "First Name": ["ANN", "BOB"], "note": ["", ""]})
+    >>> proposal = propose(Sample("a.csv", frame.to_dict(), {}))
+    >>> [(field.name, field.guess.kind) for field in proposal.fields], proposal.left_out
+    ([('given_name', 'text')], {'note': 'it is empty'})
+
+    Privacy: reads raw records; a proposal is fit to be public.
+    """
+    chosen = choose_id(sample, id_column, fields)
+    found, left_out = candidates(sample, chosen, fields)
+    names = unique_names([one.heading for one in found])
+    return as_proposal(sample, chosen, names, found, left_out)
+
+
+def as_proposal(
+    sample: Sample,
+    id_column: str,
+    names: Sequence[str],
+    found: Sequence[Candidate],
+    left_out: Mapping[str, str],
+) -> Proposal:
+    """The candidates as fields of these names, as many as a schema can have."""
+    fields = [
+        ProposedField(name, one.columns, one.guess) for name, one in zip(names, found, strict=True)
+    ]
+    cut = {column: TOO_MANY for field in fields[MOST_FIELDS:] for column in field.columns}
+    return Proposal(sample.name, id_column, tuple(fields[:MOST_FIELDS]), {**left_out, **cut})
+
+
+def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> str:
+    """The column of ids: the one asked for, or one with another value in every record."""
+    if asked:
+        _check_columns(sample, [asked])
+        return asked
+    headings = [heading_of(column) for column in sample.columns if column not in fields]
+    if not fields and _are_values(headings):
+        raise InvalidRecords(
+            f"the first row of {sample.name} looks like a record",
+            hint="add a row before it that names the columns, or name the ids with --id",
+        )
+    whole = [one for one in by_ids_names(headings) if _all_differ(sample.columns[one.column])]
+    called = [one for one in whole if one.of_ids]
+    others = [one for one in whole if not (one.of_ids or one.meaning or one.of_dates)]
+    looks = {one: guess(one, sample.columns[one.column]).unfit for one in others}
+    alike = [one for one in others if looks[one] in (IDS, ROWS)]
+    if best := [*called, *alike, *(one for one in others if not looks[one])]:
+        return best[0].column
+    raise InvalidRecords(
+        f"no column of {sample.name} looks like one of ids, with another in every record",
+        hint=f"say which it is with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
+    )
+
+
+def _are_values(headings: Sequence[Heading]) -> bool:
+    """Whether the file has no names of columns: none is known, and some are numbers."""
+    known = any(heading.meaning or heading.of_ids or heading.of_dates for heading in headings)
+    numbers = any(heading.name.replace("_", "").isdecimal() for heading in headings)
+    return numbers and not known
+
+
+def _all_differ(cells: pl.Series) -> bool:
+    found = present(cells, ())
+    return len(found) == len(cells) == found.n_unique()
+
+
+def candidates(
+    sample: Sample, id_column: str, fields: Sequence[str] = ()
+) -> tuple[list[Candidate], dict[str, str]]:
+    """The columns that may become fields, and why the others may not."""
+    _check_columns(sample, fields)
+    columns = list(dict.fromkeys(fields)) or [c for c in sample.columns if c != id_column]
+    headings = [heading_of(column) for column in columns]
+    found = [
+        Candidate(one, (one.column,), guess(one, sample.columns[one.column])) for one in headings
+    ]
+    found, left_out = _with_birth(sample, found), dict(sample.left_out)
+    if not fields:
+        left_out |= {column: one.guess.unfit for one in found for column in one.columns}
+        found = [one for one in found if not one.guess.unfit]
+    if not found:
+        raise _nothing_to_link(sample, left_out)
+    return found, {column: why for column, why in left_out.items() if why}
+
+
+def _with_birth(sample: Sample, found: list[Candidate]) -> list[Candidate]:
+    """The candidates, with the year, month and day of birth as the one date that they are."""
+    parts = tuple(one.column for one in parts_of_birth([one.heading for one in found]))
+    date = date_of_parts([sample.columns[part] for part in parts]) if parts else None
+    if date is None:
+        return found
+    others = [one for one in found if one.heading.column not in parts]
+    if any(one.heading.canonical == "date_of_birth" and not one.guess.unfit for one in others):
+        date = replace(date, unfit=PART_OF_BIRTH)
+    first = next(place for place, one in enumerate(found) if one.heading.column in parts)
+    return [*others[:first], Candidate(heading_of("date_of_birth"), parts, date), *others[first:]]
+
+
+def unique_names(headings: Iterable[Heading]) -> list[str]:
+    """A name for each field: the canonical one if it is the only one of that meaning.
+
+    >>> unique_names([heading_of(name) for name in ("dob", "gender", "sex", "Sex")])
+    ['date_of_birth', 'gender', 'sex', 'sex_2']
+    """
+    headings = list(headings)
+    times = Counter(heading.canonical for heading in headings if heading.canonical)
+    own = {heading.name for heading in headings if times[heading.canonical] != 1}
+    names: list[str] = []
+    for heading in headings:
+        alone = times[heading.canonical] == 1 and heading.canonical not in own
+        wanted = name = heading.canonical if alone else heading.name
+        number = 1
+        while name in names or (name in own and name != heading.name):
+            number += 1
+            name = f"{wanted}_{number}"
+        names.append(name)
+    return names
+
+
+def _check_columns(sample: Sample, asked: Sequence[str]) -> None:
+    for column in asked:
+        if column in sample.left_out:
+            raise InvalidRecords(
+                f"{sample.name}: column {column!r} cannot be used: {sample.left_out[column]}",
+                hint="correct the file, or choose another column",
+            )
+        if column not in sample.columns:
+            raise InvalidRecords(
+                f"{sample.name} has no column {column!r}", hint=f"it has {_listed(sample.columns)}"
+            )
+
+
+def _nothing_to_link(sample: Sample, left_out: Mapping[str, str]) -> InvalidRecords:
+    if len(sample.columns) + len(sample.left_out) < 2:
+        return InvalidRecords(
+            f"{sample.name} has too few columns", hint="it needs ids and a value to link on"
+        )
+    return InvalidRecords(
+        f"{sample.name} has no column to link on", hint=f"name one with --field{_reasons(left_out)}"
+    )
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return "".join(f"; {short(column)}: {why}" for column, why in left_out.items())
+
+
+def _listed(columns: Iterable[str]) -> str:
+    return ", ".join(map(short, columns))

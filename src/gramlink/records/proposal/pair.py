@@ -1,0 +1,150 @@
+"""Pairing: proposals for the files of two owners, which agree."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from gramlink.errors import InvalidRecords
+from gramlink.records.fields import ALPHABET, DIGITS, LETTERS, MOST_SYMBOLS
+from gramlink.records.proposal.columns import (
+    Candidate,
+    Sample,
+    as_proposal,
+    candidates,
+    choose_id,
+    unique_names,
+)
+from gramlink.records.proposal.guess import CYRILLIC, GREEK, LENGTHS, PLACEHOLDERS, Guess
+from gramlink.records.proposal.headings import squeezed
+from gramlink.records.proposal.proposal import Proposal, shown
+
+CLOSE_WORDS, CLOSE_NAMES = 0.75, 0.9  # so that mother is not close to father, nor home to work
+EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
+
+NOT_THERE = "the other file has no such column, or none that is fit"
+BY_SPELLING = "the other owner's column is called by another name; does it hold the same?"
+TWO_KINDS = "it is {} in one file and {} in the other, so it is taken as text"
+TWO_SCRIPTS = "the two files have it in different scripts, which never agree"
+
+
+def propose_both(
+    left: Sample,
+    right: Sample,
+    *,
+    fields: Sequence[str] = (),
+    left_id: str = "",
+    right_id: str = "",
+) -> tuple[Proposal, Proposal]:
+    """A schema for each of two files, of the columns that both have, with the same settings.
+
+    `fields` are columns of the left file, if not all that are fit are to be fields.
+
+    >>> import polars as pl
+    >>> ours = pl.DataFrame({"id": ["7", "3"], "first_name": ["ANN", "BOB"], "dob": ["", ""]})
+    >>> theirs = pl.DataFrame({"nr": ["5", "2"], "Forename": ["ANN", "EVE"]})
+    >>> samples = Sample("a.csv", ours.to_dict(), {}), Sample("b.csv", theirs.to_dict(), {})
+    >>> [(one.id, one.fields[0].name, one.fields[0].columns) for one in propose_both(*samples)]
+    [('id', 'given_name', ('first_name',)), ('nr', 'given_name', ('Forename',))]
+
+    Privacy: reads raw records; the proposals are fit to be public.
+    """
+    left_id, right_id = choose_id(left, left_id, fields), choose_id(right, right_id)
+    ours, left_out = candidates(left, left_id, fields)
+    asked = [column for column in right.columns if column != right_id] if fields else ()
+    theirs, right_out = candidates(right, right_id, asked)
+    pairs = paired(ours, theirs)
+    our_lone = [one for i, one in enumerate(ours) if i not in pairs]
+    their_lone = [one for j, one in enumerate(theirs) if j not in pairs.values()]
+    if not pairs or (fields and our_lone):
+        listed = ", ".join(shown(column) for one in our_lone for column in one.columns)
+        raise InvalidRecords(
+            f"{right.name} has no column that is like {listed} of {left.name}",
+            hint="give columns that hold the same thing the same name in both files",
+        )
+    left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
+    right_out |= {column: NOT_THERE for one in their_lone for column in one.columns}
+    both = [reconciled(ours[i], theirs[j]) for i, j in sorted(pairs.items())]
+    # a name that is known for what it means goes before one that is spelt like it
+    names = unique_names(
+        [our.heading if our.heading.canonical else their.heading for our, their in both]
+    )
+    return (
+        as_proposal(left, left_id, names, [our for our, _ in both], left_out),
+        as_proposal(right, right_id, names, [their for _, their in both], right_out),
+    )
+
+
+def paired(ours: Sequence[Candidate], theirs: Sequence[Candidate]) -> dict[int, int]:
+    """The columns that hold the same: by name, by meaning, or by a close spelling and the kind.
+
+    Where two columns of a file would do, neither is taken.
+    """
+    pairs: dict[int, int] = {}
+    for alike in (_same_name, _same_meaning, _close):
+        left = [i for i in range(len(ours)) if i not in pairs]
+        right = [j for j in range(len(theirs)) if j not in pairs.values()]
+        found = [(i, j) for i in left for j in right if alike(ours[i], theirs[j])]
+        for i, j in found:
+            if sum(i == one or j == other for one, other in found) == 1:
+                pairs[i] = j
+    return pairs
+
+
+def _same_name(our: Candidate, their: Candidate) -> bool:
+    return squeezed(our.heading.column) == squeezed(their.heading.column)
+
+
+def _same_meaning(our: Candidate, their: Candidate) -> bool:
+    return our.heading.canonical == their.heading.canonical != ""
+
+
+def _close(our: Candidate, their: Candidate) -> bool:
+    """Whether two columns of a kind are called nearly the same.
+
+    Each word is close to its fellow, and numbers are the same: an address_2 is no address_1.
+    """
+    if our.guess.kind != their.guess.kind:
+        return False
+    names = our.heading.name, their.heading.name
+    digits = ["".join(filter(str.isdigit, name)) for name in names]
+    if digits[0] != digits[1]:
+        return False
+    words = [name.split("_") for name in names]
+    if len(words[0]) != len(words[1]):
+        return _likeness(*map(squeezed, names)) >= CLOSE_NAMES
+    return all(_likeness(*both) >= CLOSE_WORDS for both in zip(*words, strict=True))
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
+    """The two with the same settings, but for those that are an owner's own."""
+    one, other = our.guess, their.guess
+    checks = []
+    if not _same_name(our, their) and not _same_meaning(our, their):
+        checks.append(BY_SPELLING)
+    if one.kind != other.kind:
+        checks.append(TWO_KINDS.format(*sorted((one.kind, other.kind))))
+        one, other = _as_text(one), _as_text(other)
+    if one.alphabet[:1] != other.alphabet[:1]:  # an alphabet begins with a letter of its script
+        checks.append(TWO_SCRIPTS)
+    symbols = {*one.alphabet, *other.alphabet}
+    alphabet = "".join(symbol for symbol in EVERY_SYMBOL if symbol in symbols)
+    length = max(one.length, other.length)
+    if one.kind == "category":
+        length = min(length, MOST_SYMBOLS // len(alphabet))
+
+    def agreed(guess: Guess) -> Guess:
+        return replace(guess, alphabet=alphabet, length=length, checks=(*guess.checks, *checks))
+
+    return replace(our, guess=agreed(one)), replace(their, guess=agreed(other))
+
+
+def _as_text(guess: Guess) -> Guess:
+    if guess.kind == "text":
+        return guess
+    alphabet = ALPHABET + DIGITS + guess.alphabet
+    checks = tuple(check for check in guess.checks if check == PLACEHOLDERS)
+    return Guess("text", alphabet, LENGTHS["text"], missing=guess.missing, checks=checks)

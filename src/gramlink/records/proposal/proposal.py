@@ -1,0 +1,154 @@
+"""Proposal: the text of a first linkage.toml.
+
+linkage.toml is shared and public. What it says of a file is the names of its columns, what
+kind of thing each holds, how it writes dates, and which of the usual placeholders it has.
+Lengths and the like are fixed for everybody: read off the data, they would leak.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gramlink.records.csv import short
+from gramlink.records.fields import ALPHABET, DIGITS, LETTERS
+from gramlink.records.proposal.guess import SEX_CODES, Guess
+
+_HEAD = """\
+# How to link the records of two owners, proposed by `gramlink init` from the columns of
+# {file}
+#
+# Everything in here is public: it names columns and settings, and holds nothing of a record.
+# Read it, change it, look at what is marked with "check:", and agree on it with the other
+# owner. All settings must be the same at both, but for those marked with "yours".
+
+"""
+_ONE = """\
+edits = 1                  # typos that a match may have
+threshold = "calibrated"   # or worst-case, paper, global, global-paper
+recall = 0.99              # calibrated: the share of mistyped copies that must be found
+errors = "uniform"         # the typos to expect; or keyboard
+decide = "one-to-one"      # or best-per-left, best-per-right, all
+"""
+_SEVERAL = """\
+edits = 2                  # a field is equal, within 1 typo, within 2 typos, or it differs
+threshold = "calibrated"   # or worst-case, paper, global, global-paper
+recall = 0.99              # calibrated: the share of mistyped values that must be seen as such
+errors = "uniform"         # the typos to expect; or keyboard
+decide = "one-to-one"      # or best-per-left, best-per-right, all
+accept = 0.5               # pairs that are a match with at least this probability are links
+review = 0.1               # and from this probability on, a person should look at them
+"""
+_KINDS = """\
+# The fields, each of a kind:
+#   text      names, streets, places. What is frequent in it is mined, and epsilon is split
+#             over the text fields in proportion to their `share`.
+#   digits    postcodes, phones, numbers. Costs no epsilon, and neither do the others.
+#   date      days, in the file's own format.
+#   category  one of a few values, which are equal or not; only the first symbols count,
+#             as many as `length` says.
+# Yours are `column`, what the field is called in your file; `missing`, what stands for
+# "not known" there; `format`, how dates are written; and `codes`, what your codes mean.
+# Values longer than `length` are cut. Symbols outside `alphabet` count as one.
+"""
+TEXT_SETTINGS = """\
+case = "upper"             # or lower, keep
+accents = "strip"          # or keep
+punctuation = "strip"      # or space, keep
+whitespace = "collapse"    # or strip, keep
+miner = "levelgram"        # or tree-linear, tree-exponential, tree-adaptive, tree-hybrid, fpm
+size = 75                  # grams in the base
+q_min = 1                  # symbols of the shortest gram
+q_max = 3                  # and of the longest
+height = 7                 # symbols of the longest prefix in a tree
+"""
+_USUAL_ALPHABETS = {"text": ALPHABET, "category": LETTERS + DIGITS}
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedField:
+    """A field, the columns it is read from, and how."""
+
+    name: str
+    columns: tuple[str, ...]
+    guess: Guess
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A schema for one file, and why some of its columns are not in it.
+
+    Privacy: public, as the schema is.
+    """
+
+    file: str
+    id: str
+    fields: tuple[ProposedField, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """What goes into linkage.toml.
+
+        >>> field = ProposedField("surname", ("last name",), Guess("text", ALPHABET, 32))
+        >>> 'column = "last name"' in Proposal("a.csv", "id", (field,), {}).text
+        True
+        """
+        parts = [
+            _HEAD.format(file=shown(self.file)),
+            _setting("id", self.id, "yours: the column of ids"),
+            "unique = true              # yours: nobody is in your file twice\n",
+            "epsilon = 1                # yours: the privacy cost of mining; smaller is safer\n",
+            _ONE if len(self.fields) == 1 else _SEVERAL,
+            "\n" + _KINDS,
+            *("\n" + _field_text(field) for field in self.fields),
+        ]
+        if self.left_out:
+            parts.append(
+                "\n# Columns that are left out; add a field for one to use it after all:\n"
+            )
+            parts += [f"#   {shown(column)}: {why}\n" for column, why in self.left_out.items()]
+        if any(field.guess.kind == "text" for field in self.fields):
+            parts.append("\n# Every text field has these settings, too, unless it states others:\n")
+            parts += [f"#   {line}\n" for line in TEXT_SETTINGS.splitlines()]
+        return "".join(parts)
+
+
+def shown(text: str) -> str:
+    """A name that is fit for a comment: one line that can be read."""
+    return "".join(symbol if symbol.isprintable() else "?" for symbol in short(text))
+
+
+def _field_text(field: ProposedField) -> str:
+    guess, lines = field.guess, [f"# check: {check}\n" for check in field.guess.checks]
+    lines += [f"[fields.{_key(field.name)}]\n", _setting("kind", guess.kind)]
+    lines.append(_setting("column", field.columns[0] if len(field.columns) == 1 else field.columns))
+    if guess.format:
+        lines.append(_setting("format", guess.format))
+    if guess.missing:
+        lines.append(_setting("missing", guess.missing))
+    if SEX_CODES in guess.checks:
+        lines.append('# codes = { "1" = "M", "2" = "F" }\n')
+    if guess.alphabet not in ("", _USUAL_ALPHABETS.get(guess.kind)):
+        lines.append(_setting("alphabet", guess.alphabet))
+    if guess.length:
+        lines.append(_setting("length", guess.length))
+    if guess.kind == "text":
+        lines.append(_setting("share", 1))
+    return "".join(lines)
+
+
+def _setting(name: str, value: object, comment: str = "") -> str:
+    line = f"{name} = {_toml(value)}"
+    return f"{line:<26} # {comment}\n" if comment else f"{line}\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    # JSON's strings are TOML's, but for its escapes of 😀 and for DEL
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)

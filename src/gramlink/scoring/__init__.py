@@ -1,0 +1,1 @@
+"""Scoring: how likely each candidate pair is a match, learnt without labels."""

@@ -1,0 +1,234 @@
+"""Model: what matches and other pairs look like, and what that makes a pair weigh."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.io.files import DAMAGE, damaged, from_json, to_json
+from gramlink.matching.comparison import level_names
+from gramlink.matching.passes import Pass
+from gramlink.scoring.mixture import Patterns, Sort
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SELDOM = 0.3  # the share of equal values that matches have at least, in all fields but one
+SELDOM_KNOWN = 0.7  # the share of missing values from which a field says too little
+COMMON = 0.3  # the share of random pairs that are equal from which a field says too little
+TRUST = 2.0  # pairs that what the sorts expect is worth, beside counts
+SIMULATED, SEED = 50_000, 2013  # matches, to see how many the passes find
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Within:
+    """Pairs within the left file, none of which is a match, and the sorts that explain them."""
+
+    patterns: Patterns
+    random: Sort
+    related: tuple[Sort, ...]
+
+    def log_correction(self, levels: Ints) -> Floats:
+        """The logarithm of how many times more pairs of each pattern there are than expected.
+
+        The more pairs were seen, the more it is trusted: what no sort describes shows there.
+        """
+        expected = np.logaddexp(self.random.log_expected(levels), _log_sum(self.related, levels))
+        seen = np.log(self.patterns.counts_of(levels) + TRUST)
+        return np.asarray(seen - np.logaddexp(expected, np.log(TRUST)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """What the sorts of pairs look like, and how many there are of each."""
+
+    names: tuple[str, ...]
+    edits: tuple[int, ...]
+    pairs: int
+    matches: tuple[Sort, ...]
+    random: Sort
+    related: tuple[Sort, ...]
+    passes: tuple[Pass, ...]
+    within: Within | None = None
+
+    def log_matches(self, levels: Ints) -> Floats:
+        """The logarithm of how many matches of each pattern there should be."""
+        return _log_sum(self.matches, levels)
+
+    def log_others(self, levels: Ints) -> tuple[Floats, Floats]:
+        """The same of pairs that are no matches: of those by chance, and of related ones."""
+        random, related = self.random.log_expected(levels), _log_sum(self.related, levels)
+        correction = self.within.log_correction(levels) if self.within else 0.0
+        return random + correction, related + correction
+
+    @property
+    def match_shares(self) -> tuple[Floats, ...]:
+        """m: the share of matches that have each level, for each field."""
+        total = sum(sort.count for sort in self.matches)
+        if total <= 0:
+            return self.matches[0].shares
+        return tuple(
+            sum((sort.count / total) * sort.shares[field] for sort in self.matches)  # type: ignore[misc]
+            for field in range(len(self.names))
+        )
+
+    def nearness(self, sort: Sort) -> float:
+        """How often pairs of a sort are equal where that says something, over all fields."""
+        return float(np.mean(self._equal(sort) or [0.0]))
+
+    def could_match(self, sort: Sort) -> bool:
+        """Whether pairs of a sort may be matches: hardly ever equal in one field at most."""
+        return sum(share < SELDOM for share in self._equal(sort)) <= 1
+
+    def _equal(self, sort: Sort) -> list[float]:
+        """The share of equal values in the fields that are known and tell pairs apart."""
+        return [
+            float(share[0] / (1 - share[-1]))
+            for share, random in zip(sort.shares, self.random.shares, strict=True)
+            if share[-1] < SELDOM_KNOWN and random[0] < COMMON * (1 - random[-1])
+        ]
+
+    @property
+    def weights(self) -> dict[str, dict[str, float]]:
+        """log2(m/u) of each level of each field: what it adds to a pair's match weight."""
+        table = {}
+        shares = zip(self.match_shares, self.random.shares, strict=True)
+        for name, edits, (m, u) in zip(self.names, self.edits, shares, strict=True):
+            ratio = np.log2(m / u)
+            table[name] = dict(zip(level_names(edits), ratio.tolist(), strict=True))
+        return table
+
+    @property
+    def prior(self) -> float:
+        """λ: the share of all pairs that are matches."""
+        return sum(sort.count for sort in self.matches) / max(1, self.pairs)
+
+    @property
+    def log_prior_odds(self) -> float:
+        """The logarithm of the odds that any pair is a match, before it is looked at."""
+        prior = min(max(self.prior, 1e-300), 1 - 1e-15)
+        return float(np.log(prior / (1 - prior)))
+
+    @property
+    def coverage(self) -> float:
+        """The share of matches that the passes find, if matches are as the model says."""
+        source = np.random.default_rng(SEED)
+        total = sum(sort.count for sort in self.matches)
+        if total <= 0:
+            return 1.0
+        found = 0.0
+        for sort in self.matches:
+            levels = np.stack(
+                [source.choice(len(one), SIMULATED, p=one) for one in sort.shares], axis=1
+            )
+            seen = np.zeros(SIMULATED, bool)
+            for one in self.passes:
+                seen |= one.finds(levels, self.names)
+            found += sort.count / total * float(seen.mean())
+        return found
+
+    def to_json(self) -> bytes:
+        """A file that a person can read."""
+        return to_json(
+            "model",
+            {
+                "pairs": self.pairs,
+                "levels": {
+                    name: level_names(edits)
+                    for name, edits in zip(self.names, self.edits, strict=True)
+                },
+                "passes": [dict(one.edits) for one in self.passes],
+                "random": self._sort(self.random),
+                "within": self._within(),
+                "related": [self._sort(sort) for sort in self.related],
+                "matches": [self._sort(sort) for sort in self.matches],
+            },
+        )
+
+    def _within(self) -> dict[str, Any] | None:
+        if self.within is None:
+            return None
+        patterns = self.within.patterns
+        spelt = ("".join(map(str, row)) for row in patterns.levels.tolist())
+        return {
+            "random": self._sort(self.within.random),
+            "related": [self._sort(sort) for sort in self.within.related],
+            "patterns": dict(zip(spelt, patterns.counts.tolist(), strict=True)),
+        }
+
+    def _sort(self, sort: Sort) -> dict[str, Any]:
+        shares = zip(self.names, sort.shares, strict=True)
+        return {"count": sort.count, "shares": {name: one.tolist() for name, one in shares}}
+
+    @classmethod
+    def from_json(cls, data: bytes, name: str) -> "Model":
+        """What `to_json` wrote."""
+        content = from_json("model", data, name)
+        try:
+            names = tuple(content["levels"])
+            edits = tuple(len(content["levels"][field]) - 3 for field in names)
+
+            def sort(one: Mapping[str, Any]) -> Sort:
+                shares = tuple(np.array(one["shares"][field], float) for field in names)
+                if [len(x) for x in shares] != [e + 3 for e in edits]:
+                    raise ValueError("a sort has not a share for each level")
+                if not all((x > 0).all() and np.isfinite(x).all() for x in shares):
+                    raise ValueError("a share is not a number above 0")
+                return Sort(_number(one["count"]), shares)
+
+            inside = content["within"]
+            within = None
+            if inside is not None:
+                within = Within(
+                    _patterns(inside["patterns"], edits),
+                    sort(inside["random"]),
+                    tuple(map(sort, inside["related"])),
+                )
+            passes = tuple(
+                _pass(one, dict(zip(names, edits, strict=True))) for one in content["passes"]
+            )
+            if int(content["pairs"]) < 1 or not content["matches"] or not names:
+                raise ValueError("it is of no pairs, of no fields, or knows no matches")
+            return cls(
+                names,
+                edits,
+                int(content["pairs"]),
+                tuple(map(sort, content["matches"])),
+                sort(content["random"]),
+                tuple(map(sort, content["related"])),
+                passes,
+                within,
+            )
+        except DAMAGE as error:
+            raise damaged(name, error, "link again") from error
+
+
+def _number(value: Any) -> float:
+    """A number that can be a count."""
+    number = float(value)
+    if not 0 <= number < float("inf"):
+        raise ValueError("a count is not a number of at least 0")
+    return number
+
+
+def _pass(edits: dict[str, Any], most: dict[str, int]) -> Pass:
+    if not all(name in most and edits[name] in range(most[name] + 1) for name in edits):
+        raise ValueError("a pass is of other fields, or of too many edits")
+    return Pass(edits)
+
+
+def _patterns(counts: dict[str, int], edits: tuple[int, ...]) -> Patterns:
+    levels = np.array([[int(level) for level in row] for row in counts], np.int64)
+    levels = levels.reshape(len(counts), len(edits))
+    if (levels >= np.array(edits) + 3).any() or min(counts.values(), default=0) < 0:
+        raise ValueError("a pattern is not of its levels")
+    return Patterns(levels, np.array(list(counts.values())), tuple(e + 3 for e in edits))
+
+
+def _log_sum(sorts: tuple[Sort, ...], levels: Ints) -> Floats:
+    if not sorts:
+        return np.full(len(levels), -np.inf)
+    parts = [sort.log_expected(levels) for sort in sorts]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0))
