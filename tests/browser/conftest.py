@@ -4,7 +4,8 @@ import shutil
 from dataclasses import dataclass, field
 
 import pytest
-from serving import served
+
+from browser.serving import served
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [

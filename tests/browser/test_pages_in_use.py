@@ -5,8 +5,8 @@ import secrets
 from urllib.parse import urlsplit
 
 import pytest
-from serving import TOML
 
+from browser.serving import TOML
 from gramlink.bundles.sealing import new_identity, seal, unseal, write_identity, write_recipient
 
 LINKED = 60_000  # milliseconds: kernels may have to be compiled first

@@ -4,8 +4,8 @@ import shutil
 import sys
 
 import pytest
-from owners import command, contents, write_csvs, write_people
 
+from cli.owners import command, contents, write_csvs, write_people
 from gramlink import cli
 
 

@@ -8,8 +8,8 @@ import zipfile
 
 import polars as pl
 import pytest
-from owners import COUNT, TOML, contents, disk_of, edit
 
+from cli.owners import COUNT, TOML, contents, disk_of, edit
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results

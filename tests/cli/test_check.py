@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from owners import disk_of, edit
+
+from cli.owners import disk_of, edit
 
 SEVERAL = """
 [fields.surname]

@@ -2,9 +2,9 @@ import json
 
 import polars as pl
 import pytest
-from owners import contents, edit
-from test_several_owners import TOML
 
+from cli.owners import contents, edit
+from cli.test_several_owners import TOML
 from gramlink.lab.datasets import persons
 from gramlink.scoring import score as scoring
 

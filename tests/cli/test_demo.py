@@ -8,8 +8,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-from owners import contents
 
+from cli.owners import contents
 from gramlink import cli
 from gramlink.records.schema import load_schema
 

@@ -5,9 +5,9 @@ from functools import partial
 
 import httpx
 import pytest
-from owners import contents
 
 import gramlink.exchange.client
+from cli.owners import contents
 from fake_unit import COUNT, EXCHANGE, TOKEN, FakeUnit, records_of, reply
 
 ASK = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")

@@ -4,9 +4,9 @@ import shutil
 import sys
 
 import pytest
-from owners import edit
-from test_several_owners import BUNDLES, embedded  # noqa: F401
 
+from cli.owners import edit
+from cli.test_several_owners import BUNDLES, embedded  # noqa: F401
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 

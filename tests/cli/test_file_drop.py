@@ -10,8 +10,8 @@ from io import BytesIO
 
 import polars as pl
 import pytest
-from owners import write_people
 
+from cli.owners import write_people
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.pseudonyms import owner_key

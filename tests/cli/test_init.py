@@ -1,6 +1,6 @@
 import pytest
-from owners import TOML, contents
 
+from cli.owners import TOML, contents
 from gramlink.records.schema import load_schema
 
 LEFT = """\

@@ -10,8 +10,8 @@ import zipfile
 
 import polars as pl
 import pytest
-from owners import COUNT, PEOPLE, TOML, contents, edit, names, people
 
+from cli.owners import COUNT, PEOPLE, TOML, contents, edit, names, people
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import read_identity, seal, unseal
 from gramlink.errors import InvalidFile

@@ -9,8 +9,8 @@ import sys
 
 import polars as pl
 import pytest
-from owners import contents
 
+from cli.owners import contents
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.lab.datasets import persons

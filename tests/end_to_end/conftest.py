@@ -1,8 +1,8 @@
 """A server that is running, and two owners with data of their own."""
 
 import pytest
-from processes import Party, Server
 
+from end_to_end.processes import Party, Server
 from gramlink.lab.datasets.persons import persons
 
 TOML = """\

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from processes import PATIENCE, free_port, until
+from end_to_end.processes import PATIENCE, free_port, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "exchange.md"
 

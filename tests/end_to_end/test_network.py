@@ -4,8 +4,8 @@ import json
 import os
 
 import pytest
-from processes import assert_as_in_one_process, until
 
+from end_to_end.processes import assert_as_in_one_process, until
 from gramlink.privacy.ledger import Ledger
 
 

@@ -1,7 +1,8 @@
 """One linkage unit for all attacks that it must outlive, and new ones for those that need it."""
 
 import pytest
-from attacking import Server
+
+from hostile.attacking import Server
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@
 import base64
 
 import pytest
-from attacking import assert_refused, head, identity_of
 
 from gramlink.bundles.sealing import seal
+from hostile.attacking import assert_refused, head, identity_of
 
 pytestmark = pytest.mark.usefixtures("sound")
 

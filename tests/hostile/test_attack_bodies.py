@@ -7,7 +7,9 @@ import time
 from contextlib import ExitStack
 
 import pytest
-from attacking import (
+
+from gramlink.bundles.sealing import seal
+from hostile.attacking import (
     LARGEST,
     PATIENCE,
     assert_refused,
@@ -17,8 +19,6 @@ from attacking import (
     sha256,
     until,
 )
-
-from gramlink.bundles.sealing import seal
 
 pytestmark = pytest.mark.usefixtures("sound")
 MANY = 20  # seconds, on a machine that has other things to do

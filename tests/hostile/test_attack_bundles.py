@@ -11,7 +11,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from attacking import (
+
+from gramlink.bundles.bundle import RECORDS
+from gramlink.bundles.sealing import new_identity, seal
+from gramlink.embedding.thresholds import highest
+from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.parties.owner import Owner
+from gramlink.records.reading import read_records
+from hostile.attacking import (
     LARGEST,
     SCHEMA,
     embedded,
@@ -22,14 +29,7 @@ from attacking import (
     sha256,
     unlike,
 )
-from lying_parquet import claiming, repeated, run_lengths
-
-from gramlink.bundles.bundle import RECORDS
-from gramlink.bundles.sealing import new_identity, seal
-from gramlink.embedding.thresholds import highest
-from gramlink.embedding.vectors import Encoded, Vectors
-from gramlink.parties.owner import Owner
-from gramlink.records.reading import read_records
+from hostile.lying_parquet import claiming, repeated, run_lengths
 
 pytestmark = pytest.mark.usefixtures("sound")
 

@@ -4,9 +4,9 @@ import json
 from urllib.parse import quote
 
 import pytest
-from attacking import NAMES, SCHEMA, assert_refused
 
 from gramlink.bundles.sealing import seal
+from hostile.attacking import NAMES, SCHEMA, assert_refused
 
 pytestmark = pytest.mark.usefixtures("sound")
 

@@ -10,7 +10,9 @@ from contextlib import ExitStack, closing
 
 import httpx
 import pytest
-from attacking import (
+
+from gramlink.bundles.sealing import seal
+from hostile.attacking import (
     NAMES,
     RUN,
     SCHEMA,
@@ -20,8 +22,6 @@ from attacking import (
     unlike,
     until,
 )
-
-from gramlink.bundles.sealing import seal
 
 resource = pytest.importorskip("resource")
 ALL = SCHEMA.replace("\n\n", '\ndecide = "all"\n\n', 1)

@@ -3,12 +3,12 @@
 import os
 
 import pytest
-from parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 
 from gramlink.server import store
 from gramlink.server.app import application
 from gramlink.server.settings import Settings
 from gramlink.server.unit import prepared
+from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import os
 import stat
 
 import pytest
-from parties import SCHEMA, Asker
 from typer.testing import CliRunner
 
 from gramlink.cli.unit.exchanges import app as commands
 from gramlink.errors import GramlinkError
+from server.parties import SCHEMA, Asker
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import json
 from urllib.parse import quote
 
 import pytest
-from parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of
 
 from gramlink.bundles.sealing import new_identity, seal, unseal
+from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of
 
 PLAN = {"name": "one", "schema": SCHEMA, "parties": ["a", "b"]}
 

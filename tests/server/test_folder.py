@@ -6,13 +6,13 @@ import stat
 import threading
 
 import pytest
-from parties import EXCHANGE
 
 from gramlink.errors import InvalidFile
 from gramlink.io.locks import alone
 from gramlink.server.settings import Settings
 from gramlink.server.store import Store
 from gramlink.server.unit import opened, prepared
+from server.parties import EXCHANGE
 
 
 def modes(folder):

@@ -4,9 +4,9 @@ import json
 import sqlite3
 
 import pytest
-from parties import Asker
 
 from gramlink.server import exchanges
+from server.parties import Asker
 
 POSTS = ["/api/exchanges", "/api/exchanges/stroke-2026/tokens", "/api/exchanges/stroke-2026/upload"]
 

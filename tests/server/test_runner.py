@@ -6,13 +6,13 @@ import sys
 import time
 
 import pytest
-from parties import wait_for
 
 from gramlink.io import clock
 from gramlink.server import exchanges, jobs, runner
 from gramlink.server.runner import Runner
 from gramlink.server.settings import Settings
 from gramlink.server.unit import prepared
+from server.parties import wait_for
 
 SLEEP = "import time; time.sleep(60)"
 DIE = "import os; os.kill(os.getpid(), 9)"

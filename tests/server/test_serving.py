@@ -15,7 +15,6 @@ from urllib.parse import quote
 import httpx
 import pytest
 import typer
-from parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 from typer.testing import CliRunner
 
 from gramlink.bundles.results import Results
@@ -23,6 +22,7 @@ from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal
 from gramlink.cli.unit.serve import serve
 from gramlink.server import running
 from gramlink.server.unit import opened
+from server.parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 
 RUN = "from gramlink.cli import main; main()"
 

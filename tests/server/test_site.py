@@ -1,7 +1,8 @@
 """The pages, as a browser would ask for them."""
 
 import pytest
-from parties import Asker
+
+from server.parties import Asker
 
 OWN = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
 

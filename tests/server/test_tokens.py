@@ -1,8 +1,8 @@
 import pytest
-from parties import Asker
 
 from gramlink.server import access
 from gramlink.server.tokens import Token, new_token
+from server.parties import Asker
 
 
 def test_a_token_is_of_the_form_that_is_documented():

@@ -4,9 +4,9 @@ import json
 import os
 
 import pytest
-from parties import sha256
 
 from gramlink.server import uploads
+from server.parties import sha256
 
 DATA = bytes(range(256)) * 40
 

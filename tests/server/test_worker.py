@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
 
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal
 from gramlink.server import jobs, worker
+from server.parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from gramlink.bundles.sealing import is_sealed, read_identity, read_recipient, s
 from gramlink.embedding.projection import Projection, agree
 from gramlink.mining.mined import Mined
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 KEY = "age1euyhktn6lvd9q2trpw067n2rrr3vwnretxfzwe9nvpskpkfqwu0qjm9d97"
 PROJECTION = "04ceaf0243d5c1bef8a93ea6639bed0a41ca929c38c4c601378d7d55c1339e02"
 ONE, TWO, THREE = "00112233445566778899aabbccddeeff", "7f" * 16, "ff" * 16
