@@ -91,7 +91,7 @@ def check(folder: Folder, store: Store, job: Job) -> None:
         others = exchanges.facts_of(row)
         if not others or row["number"] == job.party:
             continue
-        for what in ("projection", "gram lengths"):
+        for what in ("projection", "shape"):
             if others[what] != facts[what]:
                 raise Mismatch(f"{party['name']} and {row['name']} differ in the {what}")
     with store.change() as db:
@@ -107,7 +107,7 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         "epsilon": None if epsilon is None else str(epsilon),
         "created": bundle.created,
         "projection": bundle.projection,
-        "gram lengths": digest(bundle.manifest["gram lengths"]),
+        "shape": digest(bundle.records.shape),
     }
 
 
