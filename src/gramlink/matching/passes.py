@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.errors import InvalidParameter
+from gramlink.io.steps import logged
 from gramlink.kernels.comparison import Bucket, glances_of, keys_of_rows, pairs_of_passes
 from gramlink.matching.comparison import Comparison, Numbers
 from gramlink.matching.pairs import Progress, match_batches
@@ -81,6 +82,7 @@ class Candidates:
         return len(self.left)
 
 
+@logged("compare", lambda found: {"passes": len(found.passes), "pairs": len(found.left)})
 def candidates(
     comparison: Comparison,
     passes: Sequence[Pass],

@@ -9,6 +9,7 @@ from gramlink.deciding.clusters import Clusters, Record, cluster
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links, decide
 from gramlink.errors import Mismatch
+from gramlink.io.steps import logged
 from gramlink.matching.comparison import Comparison
 from gramlink.matching.pairs import Pairs, Progress, match
 from gramlink.matching.pass_choice import chosen_passes
@@ -63,6 +64,7 @@ class LinkageUnit:
         """The records of both owners, ready to be compared in all fields."""
         return Comparison.of(self.left.fields, self.right.fields)
 
+    @logged("link", lambda made: {"links": len(made.links), "possible": len(made.possible)})
     def link(self, rule: str | None = None, progress: Progress | None = None) -> Linkage:
         """The decided links, by pseudonyms; the rule is the schema's unless given.
 
