@@ -45,9 +45,9 @@ def demo(
     ),
     quiet: Quiet = False,
 ) -> None:
-    """Run the whole method on bundled data, as three parties, and write a report.
+    """Run the whole method on bundled data, and write a report.
 
-    Links a list of names with a mistyped copy, or two files of persons, step by step.
+    As three parties, links a list of names with a mistyped copy, or two files of persons, step by step.
 
     Example: gramlink demo --persons
     """

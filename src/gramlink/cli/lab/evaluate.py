@@ -9,10 +9,13 @@ from gramlink.cli.inputs import read_links
 from gramlink.cli.options import AsJson
 from gramlink.cli.speaker import Speaker
 
-PairsFile = Annotated[Path, typer.Argument(help="A CSV file with id_left and id_right.")]
+LinksFile = Annotated[
+    Path, typer.Argument(help="A CSV file with id_left and id_right.", metavar="LINKS")
+]
+TruthFile = Annotated[Path, typer.Argument(help="The true pairs, likewise.", metavar="TRUTH")]
 
 
-def evaluate(*, links_file: PairsFile, truth_file: PairsFile, as_json: AsJson = False) -> None:
+def evaluate(*, links_file: LinksFile, truth_file: TruthFile, as_json: AsJson = False) -> None:
     """Compare links with the truth, where it is known.
 
     Prints precision, recall and F1. The links must have the ids of both owners: map

@@ -27,7 +27,7 @@ def experiments(
     ] = Path("gramlink-experiments"),
     quiet: Quiet = False,
 ) -> None:
-    """Reproduce the paper's figures and ours, beside the rivals, and write a report.
+    """Reproduce the paper's figures beside the rivals', in a report.
 
     Measures what the folder lacks, and writes the report, the data and the figures.
 

@@ -39,7 +39,7 @@ def init(
     encoding: Encoding = "",
     force: Force = False,
 ) -> None:
-    """Propose a linkage.toml from the columns of one owner's file, or of both.
+    """Propose a linkage.toml from the columns of one file or both.
 
     Writes a linkage.toml for the owners to read, discuss and use.
 

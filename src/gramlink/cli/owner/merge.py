@@ -10,7 +10,9 @@ from gramlink.cli.options import IdentityFile
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker
 
-MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine` wrote.")]
+MinedFiles = Annotated[
+    list[Path], typer.Argument(help="What each owner's `mine` wrote.", metavar="MINED")
+]
 
 
 def merge(

@@ -11,7 +11,9 @@ from gramlink.cli.speaker import Speaker
 if TYPE_CHECKING:
     from gramlink.bundles.bundle import Bundle
 
-BundleFile = Annotated[Path, typer.Argument(help="A file that `gramlink embed` wrote.")]
+BundleFile = Annotated[
+    Path, typer.Argument(help="A file that `gramlink embed` wrote.", metavar="BUNDLE")
+]
 
 
 def explain(
@@ -19,8 +21,12 @@ def explain(
     model_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="MODEL")],
     one: BundleFile,
     other: BundleFile,
-    left: Annotated[str, typer.Argument(help="The pseudonym of a record, or its start.")],
-    right: Annotated[str, typer.Argument(help="The pseudonym of the other record.")],
+    left: Annotated[
+        str, typer.Argument(help="The pseudonym of a record, or its start.", metavar="LEFT")
+    ],
+    right: Annotated[
+        str, typer.Argument(help="The pseudonym of the other record.", metavar="RIGHT")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Explain why two records are linked, or are not.

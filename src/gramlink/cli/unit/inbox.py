@@ -13,7 +13,9 @@ def inbox(
     folder: Annotated[
         Path, typer.Argument(help="Where owners leave sealed bundles.", metavar="INBOX")
     ],
-    outbox: Annotated[Path, typer.Argument(help="Where receipts and sealed results go.")],
+    outbox: Annotated[
+        Path, typer.Argument(help="Where receipts and sealed results go.", metavar="OUTBOX")
+    ],
     identity_file: Annotated[
         Path, typer.Option("--identity", help="What opens the bundles.")
     ] = Path("unit.identity"),
@@ -23,7 +25,7 @@ def inbox(
     ] = "links",
     speaker: Speaker,
 ) -> None:
-    """Attend to a file drop: check the bundles in an inbox, and answer what is complete.
+    """Check the bundles in an inbox, and answer what is complete.
 
     Writes a receipt for each bundle and, when all of an exchange are there, sealed results.
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from gramlink.deciding.linkage import Linkage
     from gramlink.parties.linkage_unit import LinkageUnit
 
-BundleFiles = Annotated[list[Path], typer.Argument(help="Files that `gramlink embed` wrote.")]
+BundleFiles = Annotated[
+    list[Path], typer.Argument(help="Files that `gramlink embed` wrote.", metavar="BUNDLE")
+]
 
 
 def link(

@@ -17,7 +17,7 @@ def new(
         Path, typer.Argument(help="What the parties agreed on.", metavar="LINKAGE.TOML")
     ],
     parties: Annotated[
-        list[str], typer.Argument(help="Two to twenty data owners.", metavar="PARTY...")
+        list[str], typer.Argument(help="Two to twenty data owners.", metavar="PARTY")
     ],
     data: DataFolder,
     returns: Annotated[

@@ -37,7 +37,7 @@ def serve(
     ] = 30,
     quiet: Quiet = False,
 ) -> None:
-    """Serve the linkage unit: one process, and one folder that has all it keeps.
+    """Serve the linkage unit from one process and one folder.
 
     Listens for the parties of exchanges until it is stopped.
 
