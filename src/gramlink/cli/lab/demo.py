@@ -47,7 +47,7 @@ def demo(
 ) -> None:
     """Run the whole method on bundled data, and write a report.
 
-    As three parties, links a list of names with a mistyped copy, or two files of persons, step by step.
+    Three parties link a list of names with a mistyped copy, or two files of persons, step by step.
 
     Example: gramlink demo --persons
     """
