@@ -36,6 +36,7 @@ class Server:
             sys.executable,
             "-c",
             RUN,
+            "unit",
             "serve",
             "--data",
             str(folder),
@@ -350,7 +351,7 @@ def test_without_a_certificate_the_world_is_warned(tmp_path, monkeypatch):
 
 def test_without_the_extra_it_is_said_what_to_install(tmp_path):
     code = "import sys; sys.modules['uvicorn'] = None; from gramlink.cli import main; main()"
-    command = [sys.executable, "-c", code, "serve", "--data", str(tmp_path / "unit")]
+    command = [sys.executable, "-c", code, "unit", "serve", "--data", str(tmp_path / "unit")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
     assert "has no uvicorn" in result.stderr

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from gramlink.errors import InvalidFile, InvalidParameter, Refused, Unanswered
 from gramlink.io.files import plain_json
+from gramlink.io.steps import note
 
 if TYPE_CHECKING:
     import httpx
@@ -98,6 +99,7 @@ class Connection:
             if not answer.is_success:
                 raise self._refusal(answer)
             self._copy(answer, sink, limit)
+        note("ask", sent=len(content or b""), status=answer.status_code)
 
     def ask_json(
         self,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from gramlink.engines.local import in_order, thread_count
 from gramlink.errors import InvalidParameter
+from gramlink.io.steps import logged
 from gramlink.kernels.comparison import Bucket, glances_of, keys_of_rows, pairs_of_passes
 from gramlink.matching.comparison import Comparison, LevelCodes, Numbers
 from gramlink.matching.pairs import Progress, match_batches
@@ -79,6 +80,7 @@ class Candidates:
         return len(self.left)
 
 
+@logged("compare", lambda found: {"passes": len(found.passes), "pairs": len(found.left)})
 def candidates(
     comparison: Comparison,
     passes: Sequence[Pass],

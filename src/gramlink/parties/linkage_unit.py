@@ -11,6 +11,7 @@ from gramlink.deciding.links import Links, decide
 from gramlink.encodings.encoding import Compared
 from gramlink.engines.local import using_threads
 from gramlink.errors import Mismatch
+from gramlink.io.steps import logged
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Pass
 from gramlink.records.schema import differences
@@ -55,6 +56,7 @@ class LinkageUnit:
         """The names of the fields."""
         return tuple(self.left.settings["fields"])
 
+    @logged("match", lambda pairs: {"pairs": len(pairs)})
     def match(self, progress: Progress | None = None) -> Pairs:
         """All pairs that are near enough in the first field."""
         return self.left.records.near(self.right.records, progress)
@@ -63,6 +65,7 @@ class LinkageUnit:
         """The records of both owners, ready to be compared in all fields."""
         return self.left.records.compare(self.right.records)
 
+    @logged("link", lambda made: {"links": len(made.links), "possible": len(made.possible)})
     def link(
         self,
         rule: str | None = None,

@@ -23,6 +23,7 @@ from gramlink.encodings.encoding import EncodedRecords
 from gramlink.encodings.registry import DEFAULT
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
+from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
@@ -131,6 +132,7 @@ class Owner:
         }
         return sum(shares.values(), Fraction(0)), parameters
 
+    @logged("mine", lambda mined: {"grams": sum(len(f.grams) for f in mined.fields.values())})
     def _mined(self, budget: Budget) -> Mined:
         return mine(self.records, self.schema, budget, owner=self.name)
 
@@ -148,6 +150,7 @@ class Owner:
                 hint="name the owner with --owner, as when mining",
             )
 
+    @logged("embed", lambda made: {"records": len(made.ids), "fields": len(made.fields)})
     def embed(
         self,
         projection: Projection,

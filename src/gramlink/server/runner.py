@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from gramlink.io.steps import note
 from gramlink.server import exchanges, jobs
 from gramlink.server.guard import report
 from gramlink.server.jobs import Job
@@ -97,6 +98,7 @@ class Runner:
                 break
             try:
                 self._workers.append(_started(self.unit, job))
+                note(f"job begins, {job.kind}", job=job.number, exchange=job.exchange)
             except OSError:  # for want of memory or of files, which passes
                 with self.unit.store.change() as db:
                     jobs.put_back(db, job)
@@ -116,6 +118,8 @@ class Runner:
             self._bury(worker)
         _end(worker)
         self._workers.remove(worker)
+        took = self.unit.settings.hours * 3600 - (worker.deadline - time.monotonic())
+        note(f"job ends, {worker.job.kind}", took, exchange=worker.job.exchange)
 
     def _bury(self, worker: _Worker) -> None:
         job, reason = worker.job, worker.verdict or _cause(worker.process.returncode)

@@ -31,7 +31,8 @@ itself.</p>
 <p><button>Sign in</button></p>
 <div id="help">
 <p><b>Operator:</b> the token is the line in <code>DIR/operator.token</code>, where
-<code>DIR</code> is the folder that <code>gramlink serve --data DIR</code> keeps its data in.</p>
+<code>DIR</code> is the folder that <code>gramlink unit serve --data DIR</code> keeps its data
+in.</p>
 <p><b>Party:</b> the operator of this unit gives you a token of your own.</p>
 </div>
 </form>"""
