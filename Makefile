@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test check lint types layers bench experiments docs clean
+.PHONY: help demo test fuzz check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -15,6 +15,9 @@ demo: .venv/run  ## three parties link two files of persons, step by step
 
 test: .venv/dev  ## run all tests, the examples in the docstrings included
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
+
+fuzz: .venv/dev  ## test the properties with new and more examples than make test does
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 
