@@ -13,10 +13,10 @@ ARGS_OF_DEMO = $(if $(ARGS),$(ARGS),--persons)
 demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
-test: .venv/dev  ## run all tests, the examples in the docstrings included
+test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
 
-fuzz: .venv/dev  ## test the properties with new and more examples than make test does
+fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
@@ -60,4 +60,8 @@ clean:  ## remove what the targets made
 
 .venv/dev: .venv/run
 	$(BIN)/pip install --quiet --constraint constraints.txt --group dev
+	@touch $@
+
+.venv/kernels: .venv/dev $(wildcard src/gramlink/kernels/*.py src/gramlink/lab/rivals/kernels/*.py)
+	NUMBA_NUM_THREADS=1 $(BIN)/python tests/kernels/compiling.py
 	@touch $@
