@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test check lint types layers bench experiments docs clean
+.PHONY: help demo test fuzz check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -13,8 +13,11 @@ ARGS_OF_DEMO = $(if $(ARGS),$(ARGS),--persons)
 demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
-test: .venv/dev  ## run all tests, the examples in the docstrings included
+test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
+
+fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 
@@ -57,4 +60,8 @@ clean:  ## remove what the targets made
 
 .venv/dev: .venv/run
 	$(BIN)/pip install --quiet --constraint constraints.txt --group dev
+	@touch $@
+
+.venv/kernels: .venv/dev $(wildcard src/gramlink/kernels/*.py src/gramlink/lab/rivals/kernels/*.py)
+	NUMBA_NUM_THREADS=1 $(BIN)/python tests/kernels/compiling.py
 	@touch $@
