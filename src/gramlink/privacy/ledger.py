@@ -30,7 +30,8 @@ from gramlink.errors import (
 )
 from gramlink.io.files import KIND, from_json, moment, sync_folder
 from gramlink.io.locks import lock
-from gramlink.privacy.budget import SYSTEM, Budget, Draw, shown
+from gramlink.privacy.budget import Budget, shown
+from gramlink.privacy.noise import SYSTEM, Draw
 from gramlink.privacy.numbers import fraction
 
 
