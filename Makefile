@@ -1,7 +1,7 @@
 # Each target makes and fills .venv by itself; Python 3.11 or newer and make are enough.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: help demo test check lint types layers bench experiments docs clean
 
@@ -43,7 +43,7 @@ clean:  ## remove what the targets made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gramlink needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml constraints.txt
