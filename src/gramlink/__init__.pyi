@@ -20,7 +20,6 @@ from gramlink.embedding.base import Base as Base
 from gramlink.embedding.base import merge as merge
 from gramlink.embedding.projection import Projection as Projection
 from gramlink.embedding.projection import agree as agree
-from gramlink.embedding.thresholds import POLICIES as POLICIES
 from gramlink.embedding.thresholds import coarse as coarse
 from gramlink.embedding.vectors import Encoded as Encoded
 from gramlink.embedding.vectors import Vectors as Vectors
@@ -54,7 +53,6 @@ from gramlink.matching.passes import candidates as candidates
 from gramlink.mining.estimates import Estimates as Estimates
 from gramlink.mining.mined import Mined as Mined
 from gramlink.mining.mined import mine as mine
-from gramlink.mining.miners import MINERS as MINERS
 from gramlink.mining.miners import mine_field as mine_field
 from gramlink.mining.miners import read_again as read_again
 from gramlink.parties.answers import admit as admit
@@ -67,6 +65,8 @@ from gramlink.parties.owner import Owner as Owner
 from gramlink.privacy.budget import Budget as Budget
 from gramlink.privacy.ledger import Charge as Charge
 from gramlink.privacy.ledger import Ledger as Ledger
+from gramlink.records.choices import MINERS as MINERS
+from gramlink.records.choices import POLICIES as POLICIES
 from gramlink.records.fields import Field as Field
 from gramlink.records.quality import Quality as Quality
 from gramlink.records.quality import assess as assess
