@@ -33,7 +33,7 @@ bench: .venv/bench  ## time, memory and quality beside peers, as tables
 experiments: .venv/run  ## the paper's figures and the rivals, as one report (ARGS=--quick)
 	$(BIN)/gramlink experiments $(ARGS)
 
-docs: .venv/dev  ## write docs/reference and the page on the paper from code and data
+docs: .venv/dev  ## write the reference, the page on the paper and the pictures
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made
