@@ -1,7 +1,7 @@
 # Each target makes and fills .venv by itself; Python 3.11 or newer and make are enough.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: help demo test fuzz check lint types layers bench experiments docs clean
 
@@ -36,7 +36,7 @@ bench: .venv/bench  ## time, memory and quality beside peers, as tables
 experiments: .venv/run  ## the paper's figures and the rivals, as one report (ARGS=--quick)
 	$(BIN)/gramlink experiments $(ARGS)
 
-docs: .venv/dev  ## write docs/reference and the page on the paper from code and data
+docs: .venv/dev  ## write the reference, the page on the paper and the pictures
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made
@@ -46,7 +46,7 @@ clean:  ## remove what the targets made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gramlink needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml constraints.txt

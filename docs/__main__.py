@@ -1,4 +1,4 @@
-"""Write pages from the code's own words and what was measured: `make docs`."""
+"""Write pages and pictures from the code's own words and what was measured: `make docs`."""
 
 import inspect
 import io
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import typer
+from docs.architecture import exchange, packages
 
 import gramlink as gl
 from gramlink.cli import PANELS, app
@@ -86,7 +87,13 @@ def _data(name: str) -> pl.DataFrame:
     return pl.read_csv(PAPER / "data" / f"{name}.csv", schema_overrides={"epsilon": pl.String})
 
 
-PAGES = {Path(__file__).with_name("reference.md"): reference, PAPER / "reproduced.md": paper}
+PICTURES = Path(__file__).parent / "architecture"
+PAGES = {
+    Path(__file__).with_name("reference.md"): reference,
+    PAPER / "reproduced.md": paper,
+    PICTURES / "packages.svg": packages.drawing,
+    PICTURES / "exchange.svg": exchange.drawing,
+}
 
 if __name__ == "__main__":
     for target, made in PAGES.items():

@@ -49,7 +49,7 @@ def test_every_golden_file_is_here():
     names = {path.name for path in GOLDEN.iterdir() if path.is_file()} - others
     assert names == {
         *make.unsealed(), "unit.identity", "unit.recipient", "hospital.bundle.age",
-        "hospital.results.age",
+        "hospital.results.age", "sender-mark.json",
     }  # fmt: skip
 
 

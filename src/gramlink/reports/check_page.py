@@ -4,8 +4,9 @@ import html
 from collections.abc import Iterable
 
 from gramlink.privacy.budget import shown
-from gramlink.records.quality import TOO_COMMON, FieldQuality, Identical, Quality
+from gramlink.records.quality import FieldQuality, Identical, Quality
 from gramlink.records.reading import Problem
+from gramlink.records.suspicions import TOO_COMMON
 
 _COUNTS = ("values", "distinct", "missing", "invalid", "outside", "cut")
 
