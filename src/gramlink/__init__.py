@@ -57,10 +57,12 @@ if TYPE_CHECKING:
     from gramlink.mining.estimates import Estimates
     from gramlink.mining.mined import Mined, mine
     from gramlink.mining.miners import MINERS, mine_field, read_again
-    from gramlink.parties.answers import admit, answer
+    from gramlink.parties.admission import admit
+    from gramlink.parties.answers import answer
     from gramlink.parties.linkage_unit import LinkageUnit, link_all
     from gramlink.parties.one_process import deduplicate, link
     from gramlink.parties.owner import Owner
+    from gramlink.parties.receipt import receive
     from gramlink.privacy.budget import Budget
     from gramlink.privacy.ledger import Charge, Ledger
     from gramlink.records.fields import Field
@@ -119,7 +121,7 @@ _HOME = {
     "Strings": "records.strings",
     "Unanswered": "errors",
     "Vectors": "embedding.vectors",
-    "admit": "parties.answers",
+    "admit": "parties.admission",
     "agree": "embedding.projection",
     "answer": "parties.answers",
     "assess": "records.quality",
@@ -151,6 +153,7 @@ _HOME = {
     "read_identity": "bundles.sealing",
     "read_recipient": "bundles.sealing",
     "read_records": "records.reading",
+    "receive": "parties.receipt",
     "sample": "lab.datasets",
     "score": "reports.scores",
     "seal": "bundles.sealing",

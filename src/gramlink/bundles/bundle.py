@@ -16,6 +16,7 @@ import polars as pl
 from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.sealing import Recipient
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
@@ -85,7 +86,8 @@ class Bundle:
         return pl.DataFrame(columns).sort("id")
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The file, unless the linkage unit could know the grams that it counts."""
+        check_secrecy(self.settings)
         return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
     @classmethod
@@ -108,6 +110,7 @@ def _read(archive: Archive) -> Bundle:
     if manifest["schema"] != digest(settings):
         raise archive.damaged("its settings are not those of its schema's digest")
     schema = _schema(archive, settings)
+    check_secrecy(settings)
     rows = _rows(archive, schema, lengths)
     if archive.parts.keys() != {RECORDS}:
         raise archive.damaged(f"it has parts besides {RECORDS}")

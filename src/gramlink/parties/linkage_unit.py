@@ -8,12 +8,11 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.deciding.clusters import Clusters, Record, cluster
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links, decide
-from gramlink.errors import Mismatch
 from gramlink.matching.comparison import Comparison
 from gramlink.matching.pairs import Pairs, Progress, match
 from gramlink.matching.pass_choice import chosen_passes
 from gramlink.matching.passes import Pass, candidates
-from gramlink.records.schema import differences
+from gramlink.parties.admission import check_comparable
 from gramlink.scoring.score import score
 
 
@@ -27,25 +26,8 @@ class LinkageUnit:
     @classmethod
     def of(cls, one: Bundle, other: Bundle) -> "LinkageUnit":
         """Take the bundles in any order; the one whose owner's name sorts first is the left one."""
-        if one.owner == other.owner:
-            raise Mismatch(f"both bundles are of {one.owner}")
-        different = differences(one.settings, other.settings)
-        if different:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-                hint="both owners must mine and embed with the same linkage.toml",
-            )
-        if one.projection != other.projection:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} embedded with different projections",
-                hint="let them compare the fingerprints that `gramlink merge` printed",
-            )
-        for name, field in one.fields.items():
-            if field.vectors.lengths != other.fields[name].vectors.lengths:
-                raise Mismatch(f"{one.owner} and {other.owner} have other grams of {name}")
+        check_comparable((one, other))
         left, right = sorted((one, other), key=lambda bundle: bundle.owner)
-        if not left.has_thresholds:
-            raise Mismatch(f"the bundle of {left.owner}, the left owner, has no thresholds")
         return cls(left, right)
 
     @property

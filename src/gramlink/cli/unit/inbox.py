@@ -25,11 +25,9 @@ def unit(
     as_json: AsJson = False,
 ) -> None:
     """Write a receipt for each bundle and, when all of an exchange are there, sealed results."""
-    from typing import get_args
-
-    from gramlink.bundles.results import Returns
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
+    from gramlink.parties.answers import check_returns
 
     speaker = Speaker(quiet=quiet, as_json=as_json)
     if not inbox.is_dir():
@@ -39,11 +37,7 @@ def unit(
     outbox.mkdir(exist_ok=True)
     if inbox.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
-    choices = get_args(Returns)
-    if returns not in choices:
-        raise InvalidParameter(
-            f"no such thing goes back: {returns!r}", hint=f"one of {', '.join(choices)}"
-        )
+    check_returns(returns)
     with speaker.progress("matching") as progress:
         received, answered = attend(inbox, outbox, identity_file, returns, progress)
     for one in received:
