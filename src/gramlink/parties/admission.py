@@ -109,7 +109,8 @@ def _check_two(one: Bundle, other: Bundle) -> None:
 
 
 def check_complete(bundles: Sequence[Bundle]) -> None:
-    """Refuse to answer before the bundles of all owners are there."""
+    """Refuse bundles that cannot be linked, or answer before those of all owners are there."""
+    check_comparable(bundles)
     missing = {name for bundle in bundles for name in bundle.owners} - {
         bundle.owner for bundle in bundles
     }
