@@ -26,27 +26,13 @@ def receive(
     returns: str = "",
     hint: str = "",
 ) -> dict[str, pl.DataFrame]:
-    """The tables with this owner's ids, if they answer its bundle and are as we write them.
+    """The tables with this owner's ids, if they answer its bundle and hold nothing else.
 
-    What goes back need not be known, as in a file drop; then the results must only be what
-    they say.
+    What was to come back is not always known, as in a file drop; then the results need only be
+    what they say they are.
 
     Privacy: for this owner only; the others' pseudonyms stay as they are.
     """
-    check_receipt(owner, results, projection, exchange, returns=returns, hint=hint)
-    return {name: owner.with_own_ids(table, *_ids(table)) for name, table in results.tables.items()}
-
-
-def check_receipt(
-    owner: Owner,
-    results: Results,
-    projection: Projection,
-    exchange: str,
-    *,
-    returns: str = "",
-    hint: str = "",
-) -> None:
-    """Refuse results that do not answer this owner's bundle, or hold what they must not."""
     check_facts(
         "the results",
         {
@@ -65,6 +51,9 @@ def check_receipt(
         _check_columns(owner, projection, results.returns, name, table)
         _check_cells(owner, projection, name, table)
         _check_own(owner, projection, name, table)
+    return {
+        name: owner.with_own_ids(table, *_ids(table)) for name, table in results.tables.items()
+    }
 
 
 def translate_table(owner: Owner, table: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
