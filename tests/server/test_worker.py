@@ -115,11 +115,17 @@ def test_bundles_of_other_projections_are_told_apart_before_they_are_linked(unit
     send(unit, hospital)
     work()
     with unit.store.change() as db:
-        facts = {"rows": 30, "epsilon": "30", "created": "", "projection": "other"}
+        facts = {
+            "rows": 30,
+            "epsilon": "30",
+            "created": "",
+            "projection": "other",
+            "shape": "",
+        }
         db.execute("UPDATE parties SET facts = ? WHERE number = 1", (json.dumps(facts),))
     send(unit, registry)
     work()
-    assert "differ in the projection" in registry.me()["bundle"]["reason"]
+    assert "embedded with different projections" in registry.me()["bundle"]["reason"]
 
 
 def test_a_linkage_that_cannot_be_is_failed_for_good(unit, at_bundles, operator, work):

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Recipient, read_identity, seal, unseal
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.bundles.sealing import read_identity, unseal
+from gramlink.errors import GramlinkError
 from gramlink.io.clock import now
-from gramlink.io.files import digest, read_bytes, written_whole
-from gramlink.parties.answers import admit, answer
+from gramlink.io.files import read_bytes, written_whole
+from gramlink.parties.admission import Basis, admit
+from gramlink.parties.answers import answer, sealed
 from gramlink.server import exchanges, jobs
 from gramlink.server.folder import Folder
 from gramlink.server.jobs import Job
@@ -91,9 +92,8 @@ def check(folder: Folder, store: Store, job: Job) -> None:
         others = exchanges.facts_of(row)
         if not others or row["number"] == job.party:
             continue
-        for what in ("projection", "shape"):
-            if others[what] != facts[what]:
-                raise Mismatch(f"{party['name']} and {row['name']} differ in the {what}")
+        found = Basis(row["name"], others["projection"], others["shape"])
+        Basis.of(bundle).check(found)
     with store.change() as db:
         if jobs.find(db, job.number):
             exchanges.accept(db, job, facts)
@@ -102,12 +102,13 @@ def check(folder: Folder, store: Store, job: Job) -> None:
 def facts_of(bundle: Bundle) -> dict[str, Any]:
     """What is kept of an accepted bundle for people to see."""
     epsilon: Fraction | None = bundle.epsilon
+    basis = Basis.of(bundle)
     return {
         "rows": len(bundle.ids),
         "epsilon": None if epsilon is None else str(epsilon),
         "created": bundle.created,
-        "projection": bundle.projection,
-        "shape": digest(bundle.records.shape),
+        "projection": basis.projection,
+        "shape": basis.shape,
     }
 
 
@@ -128,12 +129,11 @@ def link(folder: Folder, store: Store, job: Job) -> None:
     )
     noting("sealing", 0, len(rows))
     results = {}
-    for row in rows:
-        data = answers.results[row["name"]].to_bytes()
-        sealed = seal(data, [Recipient(row["recipient"])])
+    for row, bundle in zip(rows, bundles, strict=True):
+        data = sealed(answers.results[bundle.owner], bundle)
         with written_whole(folder.results(job.exchange, row["number"]), mode=0o600) as file:
-            file.write(sealed)
-        results[row["number"]] = (len(sealed), hashlib.sha256(sealed).hexdigest())
+            file.write(data)
+        results[row["number"]] = (len(data), hashlib.sha256(data).hexdigest())
     with store.change() as db:
         if jobs.find(db, job.number):
             exchanges.finish(db, job, answers.summary, results)

@@ -76,7 +76,7 @@ def part_of(view: View, me: View) -> str:
             _section("key", "Your key", stage == "joining", _key(me, path)),
             _section("bases", "Bases", stage == "bases", _bases(me, others, path)),
             _section("bundle", "Your bundle", sends, _bundle(view, me, others, path)),
-            _section("results", "Your results", me["results"]["ready"], _results(me, path)),
+            _section("results", "Your results", me["results"]["ready"], _results(view, me, path)),
         )
     )
 
@@ -183,7 +183,7 @@ def _fetch(others: list[View], name: str, path: str) -> str:
     )
 
 
-def _results(me: View, path: str) -> str:
+def _results(view: View, me: View, path: str) -> str:
     name = me["name"]
     return (
         f'<p><a id="fetch-results" class="button" href="{path}/results"'
@@ -191,7 +191,7 @@ def _results(me: View, path: str) -> str:
         "<p>They are sealed to your key. Open them where your data are:</p>"
         + code(
             f"gramlink results {shell(f'{name}.results.age')} {FILE} --owner {shell(name)}"
-            f" --identity {shell(f'{name}.identity')}"
+            f" --exchange {shell(view['name'])} --identity {shell(f'{name}.identity')}"
         )
     )
 
