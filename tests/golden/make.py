@@ -16,6 +16,7 @@ from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import Identity, seal, write_identity, write_recipient
 from gramlink.embedding.projection import Projection, agree
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.mined import Mined
 from gramlink.mining.prefixes import Tree
@@ -79,16 +80,18 @@ def bundle() -> Bundle:
         settings=for_the_unit(schema()),
         projection=shared.digest,
         ids=IDS,
-        fields={
-            "surname": Encoded(
-                Vectors(names, surname, np.array([False, True, False])),
-                np.array([[0, 3 * step], [0, 0], [0, 5 * step]]),
-            ),
-            "born": Encoded(
-                Vectors(dates, born, np.array([False, False, True])),
-                np.array([[0, 2, 4]] * 3),
-            ),
-        },
+        records=VectorRecords(
+            {
+                "surname": Encoded(
+                    Vectors(names, surname, np.array([False, True, False])),
+                    np.array([[0, 3 * step], [0, 0], [0, 5 * step]]),
+                ),
+                "born": Encoded(
+                    Vectors(dates, born, np.array([False, False, True])),
+                    np.array([[0, 2, 4]] * 3),
+                ),
+            }
+        ),
         owners=shared.owners,
         epsilon=EPSILON["hospital"],
         exchange="stroke-2026",

@@ -24,6 +24,7 @@ from cli.owners import command
 from gramlink.bundles.archive import pack
 from gramlink.bundles.bundle import RECORDS
 from gramlink.bundles.sealing import read_identity, write_identity
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.exchange import Choices, Voice, file_drop, take_part
 from gramlink.exchange.client import Client
 from gramlink.parties.answers import sealed
@@ -178,7 +179,9 @@ def settings(**changes):
 
 
 def with_fields(change):
-    return lambda one: replace(one, fields={key: change(of) for key, of in one.fields.items()})
+    return lambda one: replace(
+        one, records=VectorRecords({key: change(of) for key, of in one.records.fields.items()})
+    )
 
 
 def shorter(encoded):
@@ -249,7 +252,7 @@ BAD = {
         "registry", lambda one: replace(one, projection="0" * 64), "with different projections"
     ),
     "grams of other lengths": Bad(
-        "registry", with_fields(shorter), "have grams of different lengths"
+        "registry", with_fields(shorter), "encoded their records differently"
     ),
     "no rows": Bad("registry", empty, "the bundle has no rows"),
     "a left owner without thresholds": Bad(

@@ -120,7 +120,7 @@ def test_bundles_of_other_projections_are_told_apart_before_they_are_linked(unit
             "epsilon": "30",
             "created": "",
             "projection": "other",
-            "gram lengths": "",
+            "shape": "",
         }
         db.execute("UPDATE parties SET facts = ? WHERE number = 1", (json.dumps(facts),))
     send(unit, registry)

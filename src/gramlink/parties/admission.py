@@ -16,28 +16,30 @@ from gramlink.records.schema import differences
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an owner's vectors were made with, which must be the same for all."""
+    """What an owner's records were encoded with, which must be the same for all."""
 
     owner: str
     projection: str
-    lengths: str  # the digest of the lengths of all grams
+    shape: str  # the digest of the encoding and its shape
 
     @classmethod
     def of(cls, bundle: Bundle) -> "Basis":
         """The basis of a bundle."""
-        return cls(bundle.owner, bundle.projection, digest(bundle.manifest["gram lengths"]))
+        return cls(
+            bundle.owner, bundle.projection, digest([bundle.records.name, bundle.records.shape])
+        )
 
     def check(self, other: "Basis") -> None:
-        """Refuse vectors that cannot be compared with these."""
+        """Refuse what cannot be compared with this."""
         if self.projection != other.projection:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
                 hint="let them compare the fingerprints that `gramlink merge` printed",
             )
-        if self.lengths != other.lengths:
+        if self.shape != other.shape:
             raise Mismatch(
-                f"{self.owner} and {other.owner} have grams of different lengths",
-                hint="let both embed again with the same projection",
+                f"{self.owner} and {other.owner} encoded their records differently",
+                hint="both owners must use the same gramlink and the same projection",
             )
 
 
@@ -52,7 +54,7 @@ def check_bundle(bundle: Bundle) -> None:
         raise Mismatch(f"the bundle names {' and '.join(alike(bundle.owners))} as two owners")
     if not bundle.ids:
         raise Mismatch("the bundle has no rows", hint="is the data file empty?")
-    if bundle.owner != max(bundle.owners) and not bundle.has_thresholds:
+    if bundle.owner != max(bundle.owners) and not bundle.records.leads:
         raise Mismatch(
             f"the bundle of {bundle.owner}, who is left to another owner, has no thresholds",
             hint="embed again, with the projection of all owners",

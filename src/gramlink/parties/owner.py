@@ -19,6 +19,8 @@ from gramlink.embedding.base import Base
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.embedding.vectors import Encoded, embed
+from gramlink.encodings.encoding import EncodedRecords
+from gramlink.encodings.registry import DEFAULT
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
 from gramlink.mining.mined import Mined, mine
@@ -153,6 +155,7 @@ class Owner:
         exchange: str = "",
         reply: Recipient | None = None,
         created: str = "",
+        encoding: type[EncodedRecords] = DEFAULT,
     ) -> Bundle:
         """The bundle for the linkage unit, with thresholds if this owner is the left one.
 
@@ -168,7 +171,7 @@ class Owner:
             settings=for_the_unit(self.schema),
             projection=projection.digest,
             ids=self._sent.ids,
-            fields=self.encode(projection, self._sent.rows),
+            records=encoding.of(self.encode(projection, self._sent.rows)),
             unique=self.schema.unique,
             owners=projection.owners,
             epsilon=projection.epsilon[self.name],

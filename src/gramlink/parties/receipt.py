@@ -10,9 +10,9 @@ from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.results import CLUSTERS, LEVEL, NUMBERS, OWNERS, PAIRS, Results
 from gramlink.embedding.projection import Projection
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.matching.comparison import level_names
 from gramlink.parties.agreement import check_facts
 from gramlink.parties.owner import Owner
+from gramlink.records.levels import Levels
 
 WHAT = "the results of the linkage unit"
 
@@ -51,9 +51,7 @@ def receive(
         _check_columns(owner, projection, results.returns, name, table)
         _check_cells(owner, projection, name, table)
         _check_own(owner, projection, name, table)
-    return {
-        name: owner.with_own_ids(table, *_ids(table)) for name, table in results.tables.items()
-    }
+    return {name: owner.with_own_ids(table, *_ids(table)) for name, table in results.tables.items()}
 
 
 def translate_table(owner: Owner, table: pl.DataFrame, name: str, key: str) -> pl.DataFrame:
@@ -110,7 +108,7 @@ def _check_cells(owner: Owner, projection: Projection, name: str, table: pl.Data
         elif column in ("owner", *OWNERS):
             fine = cells.is_in(projection.owners)
         elif column in edits:
-            fine = cells.is_in(level_names(edits[column]))
+            fine = cells.is_in(Levels(edits[column]).names)
         else:
             continue
         if not fine.fill_null(value=column in edits).all():

@@ -92,7 +92,7 @@ def check(folder: Folder, store: Store, job: Job) -> None:
         others = exchanges.facts_of(row)
         if not others or row["number"] == job.party:
             continue
-        found = Basis(row["name"], others["projection"], others["gram lengths"])
+        found = Basis(row["name"], others["projection"], others["shape"])
         Basis.of(bundle).check(found)
     with store.change() as db:
         if jobs.find(db, job.number):
@@ -108,7 +108,7 @@ def facts_of(bundle: Bundle) -> dict[str, Any]:
         "epsilon": None if epsilon is None else str(epsilon),
         "created": bundle.created,
         "projection": basis.projection,
-        "gram lengths": basis.lengths,
+        "shape": basis.shape,
     }
 
 

@@ -10,7 +10,7 @@ import typer
 
 from gramlink.cli.common import IdentityFile, Speaker, read_opened
 
-LENGTHY = ("settings", "gram lengths", "bases", "fields", "patterns", "within")
+LENGTHY = ("settings", "shape", "bases", "fields", "patterns", "within")
 
 
 def inspect(

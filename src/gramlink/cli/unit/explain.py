@@ -40,13 +40,13 @@ def explain(
     unit = LinkageUnit.of(
         *(Bundle.from_bytes(read_bytes(path), path.name) for path in (one, other))
     )
-    comparison = unit.compare()
-    if (model.names, model.edits) != (comparison.names, comparison.edits):
+    compared = unit.compare()
+    if (model.names, model.levels) != (compared.names, compared.levels):
         raise Mismatch(
             f"{model_file.name} is of other fields than the bundles",
             hint="use the model that was written when these bundles were linked",
         )
-    found = explained(comparison, model, _row(unit.left, left), _row(unit.right, right))
+    found = explained(compared, model, _row(unit.left, left), _row(unit.right, right))
     for line in explanation_lines(found):
         speaker.say(line)
     speaker.summary(asdict(found))

@@ -49,7 +49,7 @@ def link(
 ) -> None:
     """Write the pairs of pseudonyms that are linked; of three or more owners, the clusters."""
     from gramlink.bundles.bundle import Bundle
-    from gramlink.deciding.links import RULES
+    from gramlink.deciding.rules import rule_named
     from gramlink.errors import InvalidParameter
     from gramlink.parties.answers import facts
     from gramlink.parties.linkage_unit import link_all
@@ -60,15 +60,15 @@ def link(
             "there must be at least two bundles to link",
             hint="to find duplicates within one file: `gramlink dedupe`",
         )
-    if decide and decide not in RULES:
-        raise InvalidParameter(f"no rule {decide!r}", hint="one of " + ", ".join(RULES))
+    if decide:
+        rule_named(decide)  # refused before anything is read
     refuse_replacing(output, *bundle_files, identity_file)
     if report:
         refuse_replacing(report, output, *bundle_files, identity_file, option="--report")
     bundles = [
         Bundle.from_bytes(read_opened(path, identity_file), path.name) for path in bundle_files
     ]
-    if report and len(bundles[0].fields) == 1:
+    if report and len(bundles[0].settings["fields"]) == 1:
         raise InvalidParameter(
             "a report needs records of several fields",
             hint="records of one field are linked by distance alone; leave out --report",
