@@ -21,7 +21,7 @@ from gramlink.parties.owner import Owner
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import Strings
-from gramlink.reports.report import Story, write_report
+from gramlink.reports.report import Story, story_page
 
 LISTS = {"surnames": surnames, "cities": cities}
 
@@ -50,7 +50,7 @@ class NamesDemo(Stage):
         projection = self.share_bases(one, other)
         _, unit = self.link(one, other, projection)
         story = self._evaluate(one, other, projection, unit)
-        return lambda: write_report(story)
+        return lambda: story_page(story)
 
     def _prepare(self) -> Schema:
         """Two files of records, the truth and the schema, in a folder of the demo's own."""

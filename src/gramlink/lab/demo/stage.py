@@ -25,7 +25,7 @@ from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.page import Message
+from gramlink.reports.report import Message
 from gramlink.reports.scores import Scores, score
 
 Bar = AbstractContextManager[Progress | None]
