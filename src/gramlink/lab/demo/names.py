@@ -13,6 +13,7 @@ from gramlink.embedding.vectors import embed
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import cities, corrupt, sample, surnames
 from gramlink.lab.demo.stage import A, B, Stage, scored
+from gramlink.lab.demo.story import Story, story_page
 from gramlink.lab.rivals.edit_distance import within_edits
 from gramlink.matching.pairs import match
 from gramlink.mining.miners import price
@@ -21,7 +22,6 @@ from gramlink.parties.owner import Owner
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import Strings
-from gramlink.reports.report import Story, story_page
 
 LISTS = {"surnames": surnames, "cities": cities}
 

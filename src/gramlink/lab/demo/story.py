@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.embedding.vectors import Vectors
+from gramlink.lab.scores import Scores
 from gramlink.reports.page import templates
 from gramlink.reports.picture import BLUE, GREY, ORANGE, picture
-from gramlink.reports.scores import Scores
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,7 +65,7 @@ def story_page(story: Story) -> str:
             picture(lambda axes: _draw_curve(axes, distances)),
         ),
     )
-    template = templates().get_template("reports/names.html")
+    template = templates("lab").get_template("lab/names.html")
     return template.render(story=story, pictures=pictures, sampled=len(distances.rows))
 
 
