@@ -11,6 +11,7 @@ from gramlink.reports.page import templates
 from gramlink.reports.picture import BLUE, GREY, picture
 from gramlink.scoring.model import Model
 
+LONGEST = 40  # letters of a field's name for which a picture has room
 _COLOURS = ("#1f5a8a", "#4c8cbf", "#9cc3e0", "#c8651b", "#9ca3af")
 
 
@@ -59,13 +60,17 @@ def _draw_levels(axes: Any, model: Model) -> None:
         colours = (*_COLOURS[: edits + 1], *_COLOURS[-2:]) if edits < 3 else (BLUE,) * len(levels)
         for level, colour in zip(levels, colours, strict=True):
             axes.barh(place, model.weights[name][level], color=colour, height=0.85)
-            labels.append(f"{name}: {level}" if level == "equal" else level)
+            labels.append(f"{_shortened(name)}: {level}" if level == "equal" else level)
             places.append(place)
             place += 1
         place += 0.6
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.set_yticks(places, labels, fontsize=8)
+    axes.set_yticks(places, labels, fontsize=8, parse_math=False)  # a dollar is a dollar
     axes.set(xlabel="what the level adds to the match weight, bits", ylim=(place, -1))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
 def _lightest(linkage: Linkage) -> float | None:
