@@ -12,7 +12,7 @@ from gramlink.reports.page import templates
 
 
 def drawn(bins, line=None, title="hospital and registry"):
-    macros = templates().get_template("reports/histogram.html").module
+    macros = templates("reports").get_template("reports/histogram.html").module
     return str(macros.histogram(Histogram.of(bins, line), "weights", title))
 
 

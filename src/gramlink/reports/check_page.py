@@ -10,4 +10,8 @@ def check_page(quality: Quality) -> str:
     Privacy: names columns and rows and never says what a cell holds; the counts are exact,
     so it stays with the owner.
     """
-    return templates().get_template("reports/check.html").render(quality=quality, common=TOO_COMMON)
+    return (
+        templates("reports")
+        .get_template("reports/check.html")
+        .render(quality=quality, common=TOO_COMMON)
+    )

@@ -21,7 +21,7 @@ def linkage_page(title: str, linkage: Linkage, facts: Mapping[str, str]) -> str:
     Privacy: holds counts and weights, and no record, id or pseudonym.
     """
     shown = linkage_shown(title, linkage, facts)
-    return templates().get_template("reports/linkage.html").render(shown)
+    return templates("reports").get_template("reports/linkage.html").render(shown)
 
 
 def linkage_shown(title: str, linkage: Linkage, facts: Mapping[str, str]) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from gramlink.reports.filters import FILTERS
 
 
 @cache
-def templates(package: str = "reports") -> Environment:
+def templates(package: str) -> Environment:
     """The templates of a package, named `PACKAGE/FILE`, and those of the reports beside them.
 
-    >>> template = templates().from_string("<b>{{ name }}</b> has {{ records | count }}")
+    >>> template = templates("reports").from_string("<b>{{ name }}</b> has {{ records | count }}")
     >>> template.render(name="<i>", records=1234)
     '<b>&lt;i&gt;</b> has 1,234'
     """
