@@ -274,7 +274,7 @@ def test_tables_that_are_locked_for_a_while_are_waited_for(server, sound):
 
 def test_tables_that_are_locked_for_long_are_said_to_be_busy(start):
     """Here for longer than a second, as waiting for the true half minute takes too long."""
-    server = start(before="import gramlink.server.store as store; store.BUSY = 1\n")
+    server = start(before="from gramlink.server.store import database; database.BUSY = 1\n")
     hospital, _ = server.at_bundles()
     with closing(sqlite3.connect(server.data / "unit.sqlite3", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
@@ -292,7 +292,7 @@ def test_tables_that_are_locked_for_long_are_said_to_be_busy(start):
 
 def test_tables_that_are_locked_while_a_worker_starts_do_not_end_its_job(start):
     """A back-up that takes its time is no reason to refuse a bundle, or to fail an exchange."""
-    before = "import gramlink.server.store as store; store.BUSY = 1\n"
+    before = "from gramlink.server.store import database; database.BUSY = 1\n"
     server = start(before=before)
     hospital, registry = server.at_bundles()
     hospital.upload()

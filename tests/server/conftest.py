@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from gramlink.server import store
 from gramlink.server.app import application
 from gramlink.server.settings import Settings
+from gramlink.server.store import database
 from gramlink.server.unit import prepared
 from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 
@@ -15,7 +15,7 @@ from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 def without_waiting_for_the_disk(monkeypatch):
     """No test cuts the power, so none needs to wait until all is on disk."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(store, "SYNCHRONOUS", "OFF")
+    monkeypatch.setattr(database, "SYNCHRONOUS", "OFF")
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """Jobs in processes of their own. What the processes do is made up, as starting a real one takes
-a second; real ones are in test_serving."""
+a second; real ones are in test_listener."""
 
 import subprocess
 import sys
@@ -8,9 +8,10 @@ import time
 import pytest
 
 from gramlink.io import clock
-from gramlink.server import exchanges, jobs, runner
+from gramlink.server import exchanges, runner
 from gramlink.server.runner import Runner
 from gramlink.server.settings import Settings
+from gramlink.server.store import jobs
 from gramlink.server.unit import prepared
 from server.parties import wait_for
 

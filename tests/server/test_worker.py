@@ -6,7 +6,8 @@ import pytest
 
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal
-from gramlink.server import jobs, worker
+from gramlink.server import worker
+from gramlink.server.store import jobs
 from server.parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
 
 

@@ -8,12 +8,14 @@ from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
 from gramlink.bundles.sealing import Recipient
-from gramlink.server import access, bodies, exchanges, log, models, sending, uploads, views
-from gramlink.server.asking import AnyViewer, AsParty, ExchangeName, Member, OfUnit, Operator
+from gramlink.exchange import wire
+from gramlink.server import auth, bodies, exchanges, relay, uploads, views
 from gramlink.server.bodies import in_thread, json_of, sealed_to_file
+from gramlink.server.dependencies import AnyViewer, AsParty, ExchangeName, Member, OfUnit, Operator
 from gramlink.server.errors import Refusal, storing
 from gramlink.server.folder import temporary
 from gramlink.server.plan import Plan
+from gramlink.server.store import log
 from gramlink.server.unit import Unit
 
 _SAID = {
@@ -36,7 +38,7 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """How a request can be refused, for `/openapi.json`; a name in an address can be wrong."""
     every = {401, *statuses, *((422,) if 404 in statuses else ())}
     return {
-        status: {"model": models.Problem, "description": _SAID[status]} for status in sorted(every)
+        status: {"model": wire.Problem, "description": _SAID[status]} for status in sorted(every)
     }
 
 
@@ -75,19 +77,19 @@ def info_of(unit: Unit) -> dict[str, Any]:
     }
 
 
-@router.get("/unit", response_model=models.UnitInfo)
+@router.get("/unit", response_model=wire.UnitInfo)
 def unit_info(unit: OfUnit) -> dict[str, Any]:
     """The unit's key, which bundles are sealed to, and its limits. Needs no token."""
     return info_of(unit)
 
 
-@router.get("/token", response_model=models.TokenInfo, responses=refusals())
+@router.get("/token", response_model=wire.TokenInfo, responses=refusals())
 def token_info(viewer: AnyViewer) -> dict[str, Any]:
     """Whom the token speaks for."""
     return views.of_viewer(viewer)
 
 
-@router.get("/log", response_model=models.LogInfo, responses=refusals(403))
+@router.get("/log", response_model=wire.LogInfo, responses=refusals(403))
 def whole_log(_: Operator, unit: OfUnit) -> dict[str, Any]:
     """Who did what when, and whether the log is intact."""
     with unit.store.read() as db:
@@ -98,14 +100,14 @@ def whole_log(_: Operator, unit: OfUnit) -> dict[str, Any]:
 @router.post(
     "/exchanges",
     status_code=201,
-    response_model=models.MadeExchange,
+    response_model=wire.MadeExchange,
     responses=refusals(403, 409, *_BODY),
-    openapi_extra=json_body(models.NewExchange),
+    openapi_extra=json_body(wire.NewExchange),
 )
 def make_exchange(
     _: Operator,
     unit: OfUnit,
-    asked: Annotated[models.NewExchange, Depends(json_of(models.NewExchange))],
+    asked: Annotated[wire.NewExchange, Depends(json_of(wire.NewExchange))],
 ) -> dict[str, Any]:
     """Make an exchange and a token for each party, which is shown this once."""
     plan = Plan(asked.name, asked.text, tuple(asked.parties), dict(asked.returns), asked.token_days)
@@ -116,7 +118,7 @@ def make_exchange(
 
 @router.get(
     "/exchanges",
-    response_model=list[models.ExchangeInfo],
+    response_model=list[wire.ExchangeInfo],
     response_model_exclude_unset=True,
     responses=refusals(403),
 )
@@ -128,7 +130,7 @@ def all_exchanges(_: Operator, unit: OfUnit) -> list[dict[str, Any]]:
 
 @router.get(
     "/exchanges/{name}",
-    response_model=models.ExchangeInfo,
+    response_model=wire.ExchangeInfo,
     response_model_exclude_unset=True,
     responses=refusals(404),
 )
@@ -160,19 +162,19 @@ def schema_of(name: ExchangeName, _: Member, unit: OfUnit) -> PlainTextResponse:
 @router.post(
     "/exchanges/{name}/tokens",
     status_code=201,
-    response_model=models.MadeToken,
+    response_model=wire.MadeToken,
     responses=refusals(403, 404, *_BODY),
-    openapi_extra=json_body(models.NewToken),
+    openapi_extra=json_body(wire.NewToken),
 )
 def make_token(
     _: Operator,
     name: ExchangeName,
     unit: OfUnit,
-    asked: Annotated[models.NewToken, Depends(json_of(models.NewToken))],
+    asked: Annotated[wire.NewToken, Depends(json_of(wire.NewToken))],
 ) -> dict[str, Any]:
     """A new token for a party, shown this once; the old one is revoked."""
     with storing(), unit.store.change() as db:
-        token, expires = access.give_to_party(db, name, asked.party, asked.days)
+        token, expires = auth.give_to_party(db, name, asked.party, asked.days)
     return {"token": token.text, "expires": expires}
 
 
@@ -182,7 +184,7 @@ def make_token(
 def revoke_token(_: Operator, name: ExchangeName, party: str, unit: OfUnit) -> None:
     """Revoke a party's token."""
     with storing(), unit.store.change() as db:
-        access.revoke_of_party(db, name, party)
+        auth.revoke_of_party(db, name, party)
 
 
 async def recipient_in(_: AsParty, request: Request) -> Recipient:
@@ -229,13 +231,13 @@ async def send_base(
     party: Annotated[str, Path(description="Whom it is sealed to.", examples=["registry"])],
 ) -> None:
     """Send a base, sealed to another party; the unit cannot open it."""
-    receiver = await in_thread(sending.receiver_of, unit, who, party)
+    receiver = await in_thread(relay.receiver_of, unit, who, party)
     path = unit.folder.base(who.exchange, who.number, receiver.number)
     with unit.only_one("base", who.number, receiver.number):
         beside = temporary(path)
         try:
             sha256 = await sealed_to_file(request, beside, unit.settings.largest_base)
-            await in_thread(sending.relay, unit, who, receiver, beside, sha256)
+            await in_thread(relay.relay, unit, who, receiver, beside, sha256)
         finally:
             beside.unlink(missing_ok=True)
 
@@ -251,19 +253,19 @@ def fetch_base(
     party: Annotated[str, Path(description="Who sealed it.", examples=["hospital"])],
 ) -> Response:
     """Fetch a base that another party sealed to this one."""
-    return sending.base(unit, who, party)
+    return relay.base(unit, who, party)
 
 
 @router.post(
     "/exchanges/{name}/upload",
-    response_model=models.Offset,
+    response_model=wire.Offset,
     responses=refusals(403, 404, 409, *_BODY),
-    openapi_extra=json_body(models.NewUpload),
+    openapi_extra=json_body(wire.NewUpload),
 )
 def begin_upload(
     who: AsParty,
     unit: OfUnit,
-    asked: Annotated[models.NewUpload, Depends(json_of(models.NewUpload))],
+    asked: Annotated[wire.NewUpload, Depends(json_of(wire.NewUpload))],
 ) -> dict[str, int]:
     """Announce a bundle, or ask where to go on with it."""
     return {"offset": uploads.begin(unit, who, asked.size, asked.sha256)}
@@ -271,7 +273,7 @@ def begin_upload(
 
 @router.patch(
     "/exchanges/{name}/upload",
-    response_model=models.Offset,
+    response_model=wire.Offset,
     responses=refusals(403, 404, 409, *_BODY),
     openapi_extra=body_of("application/octet-stream", _BYTES),
 )
@@ -292,4 +294,4 @@ async def go_on_with_upload(
 )
 def fetch_results(who: AsParty, unit: OfUnit) -> Response:
     """Fetch this party's results, sealed to its recipient."""
-    return sending.results(unit, who)
+    return relay.results(unit, who)

@@ -11,12 +11,13 @@ from itertools import permutations
 from typing import Any
 
 from gramlink.io.clock import days_after, now
-from gramlink.server import access, jobs, log
-from gramlink.server.access import Party
+from gramlink.server import auth
+from gramlink.server.auth import Party
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.folder import Folder
-from gramlink.server.jobs import Job
 from gramlink.server.plan import Plan
+from gramlink.server.store import jobs, log
+from gramlink.server.store.jobs import Job
 from gramlink.server.tokens import Token
 
 Row = sqlite3.Row
@@ -40,7 +41,7 @@ def create(db: sqlite3.Connection, folder: Folder, plan: Plan) -> dict[str, Toke
             "INSERT INTO parties (exchange, name, returns) VALUES (?, ?, ?)",
             (number, party, plan.returns[party]),
         )
-        given[party], _ = access.give(db, row.lastrowid, plan.days)
+        given[party], _ = auth.give(db, row.lastrowid, plan.days)
     folder.of(number).mkdir(mode=0o700, exist_ok=True)
     returned = ", ".join(f"{party} gets {kind}" for party, kind in plan.returns.items())
     log.write(db, "operator", "made the exchange", plan.name, returned)

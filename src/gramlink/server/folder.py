@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from gramlink.server.jobs import Job
+from gramlink.server.store.jobs import Job
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ HEADERS = {
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    # with no-referrer, browsers say `Origin: null` of our own forms, which `asking` refuses
+    # with no-referrer, browsers say `Origin: null` of our own forms, which `dependencies` refuses
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

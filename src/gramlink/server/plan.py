@@ -12,7 +12,7 @@ from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
 from gramlink.io.files import DAMAGE, exchange_name, owner_name
 from gramlink.mining.miners import FREE
 from gramlink.records.schema import Schema, schema_from
-from gramlink.server.access import LONGEST
+from gramlink.server.auth import LONGEST
 
 LARGEST_SCHEMA = 2**18
 MOST_PARTIES = 20

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from gramlink.server import exchanges, jobs
+from gramlink.server import exchanges
 from gramlink.server.guard import report
-from gramlink.server.jobs import Job
+from gramlink.server.store import jobs
+from gramlink.server.store.jobs import Job
 from gramlink.server.unit import Unit
 
 TICK = 0.5  # seconds between looks at the tables, which other processes change too

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gramlink.io.clock import seconds_until
-from gramlink.server import api, bodies, log, pages, views
-from gramlink.server.access import recognised
-from gramlink.server.asking import (
+from gramlink.server import api, bodies, pages, views
+from gramlink.server.auth import recognised
+from gramlink.server.dependencies import (
     COOKIE,
     ExchangeName,
     Member,
@@ -20,6 +20,7 @@ from gramlink.server.asking import (
     viewer_of,
 )
 from gramlink.server.errors import Refusal, unknown
+from gramlink.server.store import log
 
 LARGEST_FORM = 4096
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}

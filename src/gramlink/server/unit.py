@@ -16,11 +16,11 @@ from gramlink.bundles.sealing import (
 )
 from gramlink.errors import InvalidFile
 from gramlink.io.files import read_bytes, written_whole
-from gramlink.server import access, log
+from gramlink.server import auth
 from gramlink.server.errors import Refusal
 from gramlink.server.folder import Folder
 from gramlink.server.settings import Settings
-from gramlink.server.store import Store
+from gramlink.server.store import Store, log
 
 OWNER = "the linkage unit"
 
@@ -123,12 +123,12 @@ def _give_operator_token(unit: Unit) -> None:
     with unit.store.change() as db:
         if path.exists():
             try:
-                access.recognised(db, read_bytes(path).decode("ascii", "replace").strip())
+                auth.recognised(db, read_bytes(path).decode("ascii", "replace").strip())
             except Refusal:
                 pass
             else:
                 return
-        token, expires = access.give(db, None, access.LONGEST)
+        token, expires = auth.give(db, None, auth.LONGEST)
         write_secret(path, token.text)
         log.write(db, "operator", "made a token", None, f"for the operator, until {expires}")
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from gramlink.io.files import sync_folder
 from gramlink.server import exchanges, views
-from gramlink.server.access import Party
+from gramlink.server.auth import Party
 from gramlink.server.bodies import PIECE, ClientDisconnect, in_thread, pieces
 from gramlink.server.errors import Refusal, no_room, storing, unknown
 from gramlink.server.unit import Unit

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gramlink.server import exchanges
-from gramlink.server.access import Party, Viewer
+from gramlink.server.auth import Party, Viewer
 from gramlink.server.folder import Folder
 
 View = dict[str, Any]

@@ -23,11 +23,11 @@ from gramlink.errors import GramlinkError, Mismatch
 from gramlink.io.clock import now
 from gramlink.io.files import digest, read_bytes, written_whole
 from gramlink.parties.answers import admit, answer
-from gramlink.server import exchanges, jobs
+from gramlink.server import exchanges
 from gramlink.server.folder import Folder
-from gramlink.server.jobs import Job
 from gramlink.server.plan import check_schema
-from gramlink.server.store import Store
+from gramlink.server.store import Store, jobs
+from gramlink.server.store.jobs import Job
 
 SECONDS = 1.0  # between notes of progress
 _LONGEST = 1000

@@ -130,7 +130,7 @@ def list_all(data: DataFolder, as_json: AsJson = False) -> None:
 def show(name: Name, data: DataFolder, as_json: AsJson = False) -> None:
     """Show how an exchange stands."""
     from gramlink.server import views
-    from gramlink.server.access import Viewer
+    from gramlink.server.auth import Viewer
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.read() as db:
@@ -173,13 +173,13 @@ def token(
     name: Name, party: PartyName, data: DataFolder, days: Days = 90, tokens: TokenFolder = _HERE
 ) -> None:
     """Write a new token for a party to a file; its old one is revoked."""
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.plan import check_days
     from gramlink.server.unit import opened
 
     check_days(days)
     with opened(data) as unit, unit.store.change() as db:
-        given, expires = access.give_to_party(db, name, party, days)
+        given, expires = auth.give_to_party(db, name, party, days)
         (path,) = _write_tokens(tokens, name, {party: given})
     typer.echo(printable(f"wrote {path}, which holds until {expires}; give it to {party} only"))
 
@@ -187,11 +187,11 @@ def token(
 @_command("revoke", "stroke-2026 hospital --data unit")
 def revoke(name: Name, party: PartyName, data: DataFolder) -> None:
     """Revoke a party's token; what it has sent stays."""
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.change() as db:
-        access.revoke_of_party(db, name, party)
+        auth.revoke_of_party(db, name, party)
     typer.echo(printable(f"the token of {party} no longer holds"))
 
 
@@ -222,7 +222,7 @@ def delete(
 def log(data: DataFolder, as_json: AsJson = False) -> None:
     """Print who did what when, and see whether the log was tampered with."""
     from gramlink.errors import InvalidFile
-    from gramlink.server import log as logbook
+    from gramlink.server.store import log as logbook
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.read() as db:

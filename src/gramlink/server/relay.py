@@ -11,8 +11,8 @@ from starlette.background import BackgroundTask
 from starlette.responses import Response, StreamingResponse
 
 from gramlink.io.files import sync_folder
-from gramlink.server import access, exchanges
-from gramlink.server.access import Party
+from gramlink.server import auth, exchanges
+from gramlink.server.auth import Party
 from gramlink.server.bodies import in_thread
 from gramlink.server.errors import Refusal, storing, unknown
 from gramlink.server.unit import Unit
@@ -23,7 +23,7 @@ PIECE = 2**16
 def receiver_of(unit: Unit, who: Party, to: str) -> Party:
     """Another party of the exchange who can be sent something."""
     with unit.store.read() as db:
-        receiver = access.find_party(db, who.exchange_name, to)
+        receiver = auth.find_party(db, who.exchange_name, to)
         if receiver.number == who.number:
             raise Refusal("a party needs no base of its own", hint="name another", status=422)
         exchanges.require_joined(db, receiver)
@@ -49,7 +49,7 @@ def relay(unit: Unit, who: Party, receiver: Party, file: Path, sha256: str) -> N
 def base(unit: Unit, who: Party, sender: str) -> Response:
     """A base that was sealed to this party."""
     with unit.store.read() as db:
-        other = access.find_party(db, who.exchange_name, sender)
+        other = auth.find_party(db, who.exchange_name, sender)
         sha256 = exchanges.sealed(db, who.exchange).get((other.number, who.number))
         _require_kept(db, who)
     if sha256 is None:

@@ -123,7 +123,7 @@ def test_what_nobody_foresaw_is_answered_and_not_quoted(operator, monkeypatch, c
     assert answer.json()["error"] == "something went wrong in the linkage unit"
     assert answer.headers["x-content-type-options"] == "nosniff"
     err = capsys.readouterr().err
-    assert "unexpected ValueError in test_hostile.py" in err
+    assert "unexpected ValueError in test_guard.py" in err
     assert "MILLER" not in err + answer.text
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from gramlink.server import access
+from gramlink.server import auth
 from gramlink.server.tokens import Token, new_token
 from server.parties import Asker
 
@@ -107,5 +107,5 @@ def test_only_the_operator_gives_tokens(hospital):
 
 def test_giving_a_token_revokes_the_operators_others(unit, operator):
     with unit.store.change() as db:
-        access.give(db, None, 1)
+        auth.give(db, None, 1)
     operator.get("/api/token", 401)

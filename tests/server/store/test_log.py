@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from gramlink.server import log
-from gramlink.server.log import is_intact
+from gramlink.server.store import log
+from gramlink.server.store.log import is_intact
 
 
 @pytest.fixture

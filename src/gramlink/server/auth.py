@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gramlink.io.clock import days_after, now
-from gramlink.server import log
 from gramlink.server.errors import Refusal, unknown
+from gramlink.server.store import log
 from gramlink.server.tokens import Token, new_token
 
 Role = Literal["operator", "party"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gramlink.io.clock import now
-from gramlink.server import log
+from gramlink.server.store import log
 
 Kind = Literal["check", "link"]
 MOST_DEATHS = 2  # of workers, before a job is given up

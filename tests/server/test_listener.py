@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal
 from gramlink.cli.unit.serve import serve
-from gramlink.server import running
+from gramlink.server import listener
 from gramlink.server.unit import opened
 from server.parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 
@@ -340,7 +340,7 @@ def invoked(folder, *options):
 
 
 def test_without_a_certificate_the_world_is_warned(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "serve_on", lambda _listener, unit, _address: unit.store.close())
+    monkeypatch.setattr(listener, "serve_on", lambda _listener, unit, _address: unit.store.close())
     for host, warned in (("0.0.0.0", True), ("127.0.0.1", False), ("localhost", False)):
         result = invoked(tmp_path / "unit", "--host", host)
         assert result.exit_code == 0
