@@ -20,7 +20,7 @@ def without_waiting_for_the_disk(monkeypatch):
 
 @pytest.fixture
 def settings(tmp_path):
-    return Settings(tmp_path / "unit", patience=0.3, largest_bundle=10**6, largest_base=10**5)
+    return Settings(tmp_path / "unit", patience=0.3, largest_bundle=10**6, largest_mined=10**5)
 
 
 @pytest.fixture
@@ -28,6 +28,21 @@ def unit(settings):
     unit = prepared(settings)
     yield unit
     unit.store.close()
+
+
+@pytest.fixture
+def again(unit):
+    """Start a server on the same folder again."""
+    units = []
+
+    def start():
+        unit.store.close()
+        units.append(prepared(unit.settings))
+        return units[-1]
+
+    yield start
+    for one in units:
+        one.store.close()
 
 
 @pytest.fixture(scope="session")

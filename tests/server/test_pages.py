@@ -26,7 +26,7 @@ UNIT = {
     "gramlink": "0.1.0",
     "recipient": KEYS[2].key,
     "fingerprint": KEYS[2].fingerprint,
-    "limits": {"bundle bytes": 2**32, "base bytes": 2**24},
+    "limits": {"bundle_bytes": 2**32, "mined_bytes": 2**24},
 }
 HISTOGRAM = [[-6, 90_000], [-5, 800], [3, 1], [8, 400], [9, 40]]
 PAIR = {
@@ -40,7 +40,7 @@ PAIR = {
     "passes": [{"pass": {"surname": 1, "born": 0}, "found": 5000, "added": 4000}],
     "warnings": ["sex says next to nothing"],
 }
-STAGES = ("joining", "bases", "bundles", "linking", "done", "failed")
+STAGES = ("joining", "mined", "bundles", "linking", "done", "failed")
 STATES = ("none", "uploading", "checking", "accepted", "refused")
 
 
@@ -58,7 +58,7 @@ def party(name, **known):
         "name": name,
         "returns": "links",
         "recipient": None,
-        "bases": [],
+        "mined_sent_to": [],
         "bundle": bundle(),
         "results": {"ready": False, "bytes": None, "sha256": None, "fetched": None},
         "token": {"expires": "2030-01-01T00:00:00Z", "revoked": None},
@@ -74,7 +74,7 @@ def view(stage="joining", names=("hospital", "registry"), state="none", **known)
         party(
             name,
             recipient=KEYS[place % 3].key if far > 0 else None,
-            bases=[other for other in names if other != name] if far > 1 else [],
+            mined_sent_to=[other for other in names if other != name] if far > 1 else [],
             bundle=bundle(state if far == 2 else "accepted" if far > 2 else "none"),
             **({"results": ended} if stage == "done" else {}),
         )
@@ -266,7 +266,7 @@ def test_an_exchange_that_failed_ticks_only_the_stages_it_came_through():
     ("stage", "state", "says", "forms"),
     [
         ("joining", "none", "Give the unit your key", {"key"}),
-        ("bases", "none", "Send your sealed base to registry", {"bases"}),
+        ("mined", "none", "Send what you mined, sealed, to registry", {"mined"}),
         ("bundles", "none", "Make your bundle and", {"bundle"}),
         ("bundles", "uploading", "choose the same file again", {"bundle"}),
         ("bundles", "checking", "is being checked", set()),
@@ -293,10 +293,10 @@ def test_a_party_who_has_done_its_part_is_told_whom_it_waits_for():
     seen["parties"][0]["recipient"] = KEYS[0].key
     page = pages.exchange_page(seen, viewer_of("hospital"))
     assert "Your key is known. Waiting for the key of registry." in page
-    seen = as_seen_by_a_party(view("bases", ("hospital", "registry", "office")))
-    seen["parties"][0]["bases"] = ["registry", "office"]
+    seen = as_seen_by_a_party(view("mined", ("hospital", "registry", "office")))
+    seen["parties"][0]["mined_sent_to"] = ["registry", "office"]
     page = pages.exchange_page(seen, viewer_of("hospital"))
-    assert "Your bases are sent. Waiting for those of registry and office." in page
+    assert "What you mined is sent. Waiting for what registry and office mined." in page
     seen = as_seen_by_a_party(view("done"))
     seen["parties"][0]["results"]["fetched"] = "2026-12-01T00:00:00Z"
     assert "nothing more to do" in pages.exchange_page(seen, viewer_of("hospital"))

@@ -1,23 +1,129 @@
-"""Models: what the interface takes and gives, as `/openapi.json` describes it."""
+"""What goes over the wire between a linkage unit and those who ask it, described once.
 
-from typing import Annotated, Any, Literal
+The unit builds these values and its pages show them; a client reads what a unit says into
+them, and `/openapi.json` is made from them. What a unit says is another party's text: types
+are strict, names and keys are checked, and texts and numbers are bounded. Keys that this
+version does not know are ignored, as a newer unit may say more. What a client sends has no
+such leave: an unknown key is refused.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Callable
+from typing import Annotated, Literal, Self, TypeVar
 
-Returned = Literal["links", "weights", "counts"]
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from gramlink.bundles.results import Returns
+from gramlink.bundles.sealing import Recipient
+from gramlink.errors import GramlinkError
+from gramlink.io.files import exchange_name, owner_name, plain_json
+
+FEWEST_PARTIES, MOST_PARTIES = 2, 20
+LONGEST_SCHEMA = 2**18  # characters
+MOST_DAYS = 3650  # that a token is valid for
+LONGEST_WORDS = 2000
+
+Stage = Literal["joining", "mined", "bundles", "linking", "done", "failed"]
+BundleState = Literal["none", "uploading", "checking", "accepted", "refused"]
+Role = Literal["operator", "party"]
+
+Checked = TypeVar("Checked")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _as_value_error(check: Callable[[object], Checked]) -> Callable[[object], Checked]:
+    """The check, with errors that pydantic understands."""
+
+    def checked(value: object) -> Checked:
+        try:
+            return check(value)
+        except GramlinkError as error:
+            raise ValueError(str(error)) from error
+
+    return checked
+
+
+@_as_value_error
+def _recipient(value: object) -> Recipient:
+    if isinstance(value, Recipient):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("an age recipient is a text")
+    return Recipient(value)
+
+
+def _bounded(text: str) -> str:
+    return text[:LONGEST_WORDS]
+
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256, in hexadecimal.")]
+ExchangeName = Annotated[str, AfterValidator(_as_value_error(exchange_name))]
+Key = Annotated[
+    Recipient,
+    PlainValidator(_recipient),
+    PlainSerializer(lambda recipient: recipient.key, return_type=str),
+    WithJsonSchema({"type": "string", "description": "An age recipient.", "examples": ["age1..."]}),
+]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
+OwnerName = Annotated[str, AfterValidator(_as_value_error(owner_name))]
+Time = Annotated[str, Field(max_length=100, examples=["2026-12-31T12:00:00Z"])]
+Words = Annotated[str, AfterValidator(_bounded)]  # for people to read
+
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 _TOKEN = "gl_0a1b2c3d_" + "x" * 43  # what one looks like
 
 
-class _Taken(BaseModel):
+def read(model: type[Model], data: bytes) -> Model:
+    """The value that a text describes, or a `ValueError` whose one line says what is wrong.
+
+    >>> read(Offset, b'{"offset": -1}')
+    Traceback (most recent call last):
+    ValueError: offset: Input should be greater than or equal to 0
+    """
+    try:
+        is_object = isinstance(plain_json(data), dict)  # which says each thing once
+    except (ValueError, RecursionError):
+        is_object = False
+    if not is_object:
+        raise ValueError("it is not a JSON object")
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as error:
+        raise ValueError(complaint(error)) from error
+
+
+def complaint(error: ValidationError) -> str:
+    """What is wrong first, and where, in one line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part)[:100] for part in first["loc"])
+    said = f"{place}: {first['msg']}" if place else str(first["msg"])
+    return "".join(symbol if symbol.isprintable() else "?" for symbol in said)
+
+
+class _Asked(BaseModel):
     """What a client sends: nothing but what is described."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class NewExchange(_Taken):
+class _Told(BaseModel):
+    """What a unit says."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class NewExchange(_Asked):
     """An exchange to be made."""
 
     model_config = ConfigDict(
@@ -35,22 +141,24 @@ class NewExchange(_Taken):
     )
 
     name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,63}$")
-    text: str = Field(alias="schema", max_length=2**18, description="The text of linkage.toml.")
-    parties: list[Name] = Field(min_length=2, max_length=20)
-    returns: dict[str, Returned] = Field(default={}, max_length=20)
-    token_days: int = Field(default=90, ge=1, le=3650)
+    text: str = Field(
+        alias="schema", max_length=LONGEST_SCHEMA, description="The text of linkage.toml."
+    )
+    parties: list[Name] = Field(min_length=FEWEST_PARTIES, max_length=MOST_PARTIES)
+    returns: dict[str, Returns] = Field(default={}, max_length=MOST_PARTIES)
+    token_days: Days = 90
 
 
-class NewToken(_Taken):
+class NewToken(_Asked):
     """A token to be made in the place of a party's old one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"party": "hospital", "days": 90}]})
 
     party: Name
-    days: int = Field(default=90, ge=1, le=3650)
+    days: Days = 90
 
 
-class NewUpload(_Taken):
+class NewUpload(_Asked):
     """A bundle to be uploaded, or to go on with."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"size": 123456, "sha256": _SHA256}]})
@@ -59,124 +167,189 @@ class NewUpload(_Taken):
     sha256: Digest
 
 
-class Problem(BaseModel):
+class Problem(_Told):
     """What went wrong, and what to do about it."""
 
     model_config = ConfigDict(
-        extra="allow",
         json_schema_extra={
             "examples": [{"error": "there is no such exchange", "hint": "check the name"}]
-        },
+        }
     )
 
-    error: str
-    hint: str
+    error: Words
+    hint: Words = ""
+    offset: Count | None = Field(None, description="Of an upload: where to go on.")
 
 
-class UnitInfo(BaseModel):
+class Limits(_Told):
+    """The most bytes that the unit takes at once."""
+
+    bundle_bytes: Count = Field(examples=[2**32])
+    mined_bytes: Count = Field(examples=[2**26])
+
+
+class UnitInfo(_Told):
     """The unit, its key and its limits."""
 
-    gramlink: str = Field(examples=["0.1.0"])
-    recipient: str = Field(description="What bundles are sealed to.", examples=["age1..."])
-    fingerprint: str = Field(examples=["0123 4567 89ab cdef 0123"])
-    limits: dict[str, int] = Field(examples=[{"bundle bytes": 2**32, "base bytes": 2**26}])
+    gramlink: Words = Field(examples=["0.1.0"])
+    recipient: Key = Field(description="What bundles are sealed to.")
+    fingerprint: Words = Field(examples=["0123 4567 89ab cdef 0123"])
+    limits: Limits
 
 
-class TokenInfo(BaseModel):
+class TokenInfo(_Told):
     """Whom a token speaks for."""
 
-    role: Literal["operator", "party"]
-    exchange: str | None = Field(examples=["stroke-2026"])
-    party: str | None = Field(examples=["hospital"])
-    expires: str = Field(examples=["2026-12-31T12:00:00Z"])
+    role: Role
+    exchange: ExchangeName | None = Field(examples=["stroke-2026"])
+    party: OwnerName | None = Field(examples=["hospital"])
+    expires: Time
 
 
-class MadeExchange(BaseModel):
+class MadeExchange(_Told):
     """An exchange that was made; the tokens are shown this once."""
 
-    name: str = Field(examples=["stroke-2026"])
+    name: ExchangeName = Field(examples=["stroke-2026"])
     tokens: dict[str, str] = Field(examples=[{"hospital": _TOKEN}])
 
 
-class MadeToken(BaseModel):
+class MadeToken(_Told):
     """A token that was made, shown this once."""
 
     token: str = Field(examples=[_TOKEN])
-    expires: str = Field(examples=["2026-12-31T12:00:00Z"])
+    expires: Time
 
 
-class BundleInfo(BaseModel):
+class BundleInfo(_Told):
     """A party's bundle; of another party, the state alone."""
 
-    state: Literal["none", "uploading", "checking", "accepted", "refused"]
-    reason: str | None
-    rows: int | None
-    epsilon: str | None
-    created: str | None
-    bytes: int | None
-    sha256: str | None
-    offset: int | None
-    size: int | None
+    state: BundleState
+    reason: Words | None
+    rows: Count | None
+    epsilon: Words | None
+    created: Words | None
+    bytes: Count | None
+    sha256: Digest | None
+    offset: Count | None
+    size: Count | None
 
 
-class ResultsInfo(BaseModel):
+class ResultsInfo(_Told):
     """A party's results; of another party, whether they are ready."""
 
     ready: bool
-    bytes: int | None
-    sha256: str | None
-    fetched: str | None
+    bytes: Count | None
+    sha256: Digest | None
+    fetched: Time | None
 
 
-class PartyToken(BaseModel):
+class PartyToken(_Told):
     """A party's latest token; for the operator only."""
 
-    expires: str
-    revoked: str | None
+    expires: Time
+    revoked: Time | None
 
 
-class PartyInfo(BaseModel):
+class PartyInfo(_Told):
     """A party of an exchange."""
 
-    name: str
-    returns: Returned
-    recipient: str | None
-    bases: list[str] = Field(description="Whom it has sent its sealed base to.")
+    name: OwnerName
+    returns: Returns
+    recipient: Key | None
+    mined_sent_to: tuple[OwnerName, ...] = Field(
+        max_length=MOST_PARTIES, description="For whom it has left what it mined, sealed."
+    )
     bundle: BundleInfo
     results: ResultsInfo
     token: PartyToken | None = None
 
 
-class Progress(BaseModel):
+class Progress(_Told):
     """How far a running job is."""
 
-    step: str | None
-    done: int
-    total: int
+    step: Annotated[str, AfterValidator(lambda text: text[:100])] | None
+    done: Count
+    total: Count
 
 
-class ExchangeInfo(BaseModel):
+class PassFound(_Told):
+    """What one pass found: in which fields records agreed, each within so many edits."""
+
+    edits: dict[str, int] = Field(alias="pass")
+    found: Count
+    added: Count = Field(description="How many of them no earlier pass had found.")
+
+
+class PairSummary(_Told):
+    """What came of the bundles of two parties."""
+
+    left: OwnerName
+    right: OwnerName
+    links: Count
+    possible: Count
+    precision: float | None
+    recall: float | None
+    rows: dict[str, Count]
+    passes: tuple[PassFound, ...]
+    weights: dict[str, dict[str, float]] = Field(description="Of each field, by level, in bits.")
+    histogram: tuple[tuple[int, int], ...] = Field(
+        description="How many candidate pairs have a match weight of so many whole bits."
+    )
+    warnings: tuple[Words, ...]
+
+
+class Summary(_Told):
+    """What came of an exchange; for the operator only."""
+
+    pairs: tuple[PairSummary, ...]
+    clusters: Count
+
+
+class PartySummary(_Told):
+    """What came of an exchange for one party: the numbers of its own pairs, added up."""
+
+    links: Count
+    possible: Count
+    precision: float | None
+    recall: float | None
+
+
+class ExchangeInfo(_Told):
     """An exchange, as the token may see it."""
 
-    name: str
-    created: str
-    stage: Literal["joining", "bases", "bundles", "linking", "done", "failed"]
-    reason: str | None
-    parties: list[PartyInfo]
+    name: ExchangeName
+    created: Time
+    stage: Stage
+    reason: Words | None
+    parties: tuple[PartyInfo, ...] = Field(min_length=FEWEST_PARTIES, max_length=MOST_PARTIES)
     progress: Progress
-    summary: dict[str, Any] | None
-    erase: str | None = Field(description="When the files will be deleted.")
-    erased: str | None
+    summary: Summary | PartySummary | None
+    erase: Time | None = Field(description="When the files will be deleted.")
+    erased: Time | None
+
+    @model_validator(mode="after")
+    def _each_party_once(self) -> Self:
+        if len(set(self.names)) < len(self.parties):
+            raise ValueError("two parties have the same name")
+        return self
+
+    def __getitem__(self, name: str) -> PartyInfo:
+        return {party.name: party for party in self.parties}[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parties' names, in their order."""
+        return tuple(party.name for party in self.parties)
 
 
-class Offset(BaseModel):
+class Offset(_Told):
     """How much of an upload is there."""
 
-    offset: int = Field(examples=[65536])
+    offset: Count = Field(examples=[65536])
 
 
-class LogEntry(BaseModel):
-    """Who did what when."""
+class LogEntry(_Told):
+    """Who did what when; not checked, so that a log that was tampered with can be shown."""
 
     number: int
     time: str
@@ -187,8 +360,8 @@ class LogEntry(BaseModel):
     hash: str
 
 
-class LogInfo(BaseModel):
+class LogInfo(_Told):
     """The log, and whether its chain of hashes is whole."""
 
-    entries: list[LogEntry]
+    entries: tuple[LogEntry, ...]
     intact: bool

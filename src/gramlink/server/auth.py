@@ -1,16 +1,58 @@
-"""Access: who a token speaks for, and giving and revoking tokens."""
+"""Auth: tokens, and whom they speak for.
 
-import sqlite3
-from dataclasses import dataclass
-from typing import Literal
+A token is `gl_ID_SECRET`. The unit keeps its id and its digest, so whoever reads the
+tables cannot act for anybody.
+"""
 
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass, field
+
+from gramlink.exchange.wire import MOST_DAYS, Role
 from gramlink.io.clock import days_after, now
 from gramlink.server.errors import Refusal, unknown
-from gramlink.server.store import log
-from gramlink.server.tokens import Token, new_token
+from gramlink.server.store import Tables
+from gramlink.server.store.parties import PartyRow
+from gramlink.server.store.tokens import TokenRow
 
-Role = Literal["operator", "party"]
-LONGEST = 3650  # days
+_FORM = re.compile(r"gl_([0-9a-f]{8})_[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token; its text is a secret and is not shown.
+
+    >>> token = new_token()
+    >>> Token.parsed(token.text) == token, token.matches(token.digest)
+    (True, True)
+    >>> Token.parsed("gl_no")
+    """
+
+    id: str
+    text: str = field(repr=False)
+
+    @classmethod
+    def parsed(cls, text: str) -> "Token | None":
+        """The token that a text is, or None."""
+        found = _FORM.fullmatch(text)
+        return cls(found[1], text) if found else None
+
+    @property
+    def digest(self) -> str:
+        """What is kept of the token."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def matches(self, digest: str) -> bool:
+        """Whether this is the token that a digest was kept of, in the same time whether or not."""
+        return hmac.compare_digest(self.digest, digest)
+
+
+def new_token() -> Token:
+    """A token that nobody can guess."""
+    name = secrets.token_hex(4)
+    return Token(name, f"gl_{name}_{secrets.token_urlsafe(32)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +64,11 @@ class Party:
     exchange_name: str
     name: str
 
+    @classmethod
+    def of(cls, row: PartyRow) -> "Party":
+        """The party whose row this is."""
+        return cls(row.exchange, row.number, row.exchange_name, row.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
@@ -32,73 +79,58 @@ class Viewer:
     party: Party | None = None
 
 
-def recognised(db: sqlite3.Connection, text: str) -> Viewer:
+def recognised(db: Tables, text: str) -> Viewer:
     """Whom a token speaks for. Why it does not is told only to who has the whole token."""
     token = Token.parsed(text)
-    row = token and db.execute("SELECT * FROM tokens WHERE id = ?", (token.id,)).fetchone()
-    if not token or not row or not token.matches(row["digest"]):
+    row = token and db.tokens.find(token.id)
+    if not token or not row or not token.matches(row.digest):
         raise _unauthorised("this is not a token of this linkage unit, or its exchange was deleted")
-    if row["revoked"]:
+    if row.revoked:
         raise _unauthorised("this token was revoked")
-    if row["expires"] <= now():
-        raise _unauthorised(f"this token expired at {row['expires']}")
-    if row["party"] is None:
-        return Viewer("operator", row["expires"])
-    return Viewer("party", row["expires"], _party(db, row["party"]))
-
-
-def _party(db: sqlite3.Connection, number: int) -> Party:
-    row = db.execute(
-        "SELECT parties.*, exchanges.name AS exchange_name FROM parties"
-        " JOIN exchanges ON exchanges.number = parties.exchange WHERE parties.number = ?",
-        (number,),
-    ).fetchone()
-    return Party(row["exchange"], row["number"], row["exchange_name"], row["name"])
+    if row.expires <= now():
+        raise _unauthorised(f"this token expired at {row.expires}")
+    if row.party is None:
+        return Viewer("operator", row.expires)
+    party = db.parties.numbered(row.party)
+    assert party is not None  # noqa: S101  # the tables delete its tokens with a party
+    return Viewer("party", row.expires, Party.of(party))
 
 
 def _unauthorised(why: str) -> Refusal:
     return Refusal(why, hint="ask the operator of the linkage unit for a token", status=401)
 
 
-def give(db: sqlite3.Connection, party: int | None, days: int) -> tuple[Token, str]:
+def give(db: Tables, party: int | None, days: int) -> tuple[Token, str]:
     """A new token, and when it expires; those that were given before are revoked."""
-    revoke(db, party)
+    db.tokens.revoke(party, now())
     token, expires = new_token(), days_after(now(), days)
-    db.execute(
-        "INSERT INTO tokens VALUES (?, ?, ?, ?, NULL)", (token.id, token.digest, party, expires)
-    )
+    db.tokens.add(TokenRow(token.id, token.digest, party, expires, revoked=None))
     return token, expires
 
 
-def revoke(db: sqlite3.Connection, party: int | None) -> None:
-    """Revoke all tokens of a party, or the operator's."""
-    db.execute("UPDATE tokens SET revoked = ? WHERE party IS ? AND revoked IS NULL", (now(), party))
+def give_to_operator(db: Tables) -> Token:
+    """A new token for the operator in the place of the old one."""
+    token, expires = give(db, None, MOST_DAYS)
+    db.log.write("operator", "made a token", detail=f"for the operator, until {expires}")
+    return token
 
 
-def give_to_party(
-    db: sqlite3.Connection, exchange: str, party: str, days: int
-) -> tuple[Token, str]:
+def give_to_party(db: Tables, exchange: str, party: str, days: int) -> tuple[Token, str]:
     """The operator's wish: a new token for a party in the place of its old one."""
-    found = find_party(db, exchange, party)
-    given = give(db, found.number, days)
-    log.write(db, "operator", "made a token", exchange, f"for {party}, until {given[1]}")
+    given = give(db, find_party(db, exchange, party).number, days)
+    db.log.write("operator", "made a token", exchange, f"for {party}, until {given[1]}")
     return given
 
 
-def revoke_of_party(db: sqlite3.Connection, exchange: str, party: str) -> None:
-    """The operator's wish: a party's token no longer counts."""
-    revoke(db, find_party(db, exchange, party).number)
-    log.write(db, "operator", "revoked a token", exchange, f"of {party}")
+def revoke_of_party(db: Tables, exchange: str, party: str) -> None:
+    """The operator's wish: a party's token is valid no longer."""
+    db.tokens.revoke(find_party(db, exchange, party).number, now())
+    db.log.write("operator", "revoked a token", exchange, f"of {party}")
 
 
-def find_party(db: sqlite3.Connection, exchange: str, party: str) -> Party:
+def find_party(db: Tables, exchange: str, party: str) -> Party:
     """A party by names."""
-    row = db.execute(
-        "SELECT parties.number FROM parties"
-        " JOIN exchanges ON exchanges.number = parties.exchange"
-        " WHERE exchanges.name = ? AND exchanges.deleted IS NULL AND parties.name = ?",
-        (exchange, party),
-    ).fetchone()
+    row = db.parties.named(exchange, party)
     if row is None:
         raise unknown("there is no such party in such an exchange")
-    return _party(db, row["number"])
+    return Party.of(row)

@@ -1,4 +1,4 @@
-"""Asking: who makes a request, and whether it may."""
+"""Dependencies of the routes: who makes a request, and whether it may."""
 
 from typing import Annotated
 from urllib.parse import urlsplit

@@ -20,7 +20,7 @@ from gramlink.server import auth
 from gramlink.server.errors import Refusal
 from gramlink.server.folder import Folder
 from gramlink.server.settings import Settings
-from gramlink.server.store import Store, log
+from gramlink.server.store import Store
 
 OWNER = "the linkage unit"
 
@@ -128,9 +128,7 @@ def _give_operator_token(unit: Unit) -> None:
                 pass
             else:
                 return
-        token, expires = auth.give(db, None, auth.LONGEST)
-        write_secret(path, token.text)
-        log.write(db, "operator", "made a token", None, f"for the operator, until {expires}")
+        write_secret(path, auth.give_to_operator(db).text)
 
 
 def write_secret(path: Path, text: str) -> None:

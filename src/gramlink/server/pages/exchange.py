@@ -53,7 +53,7 @@ def _path(name: str) -> str:
 def _stages(view: View) -> str:
     """The stages in their order, with the present one marked."""
     stage = view["stage"]
-    order = ["joining", "bases", "bundles", "linking", "failed" if stage == "failed" else "done"]
+    order = ["joining", "mined", "bundles", "linking", "failed" if stage == "failed" else "done"]
     over = _over(view) if stage == "failed" else order.index(stage)
     items = []
     for number, one in enumerate(order):
@@ -72,7 +72,7 @@ def _over(view: View) -> int:
     parties = view["parties"]
     through = (
         all(one["recipient"] for one in parties),
-        all(len(one["bases"]) == len(parties) - 1 for one in parties),
+        all(len(one["mined_sent_to"]) == len(parties) - 1 for one in parties),
         all(one["bundle"]["state"] == "accepted" for one in parties),
     )
     return (*through, False).index(False)
@@ -98,9 +98,9 @@ def _awaited(view: View) -> str:
             " <code>gramlink exchange URL --token-file F data.csv</code>, or signs in here with"
             " its token.</p>"
         )
-    if stage == "bases":
-        waits = [one["name"] for one in parties if len(one["bases"]) < len(parties) - 1]
-        return f"<p>Waiting for the sealed bases of {several(waits)}.</p>"
+    if stage == "mined":
+        waits = [one["name"] for one in parties if len(one["mined_sent_to"]) < len(parties) - 1]
+        return f"<p>Waiting for what {several(waits)} mined.</p>"
     if stage == "bundles":
         waits = [one["name"] for one in parties if one["bundle"]["state"] != "accepted"]
         return f"<p>Waiting for the bundles of {several(waits)}. Linking starts by itself.</p>"
@@ -133,13 +133,13 @@ def _state(view: View) -> str:
         (
             text(one["name"]),
             _key(one["recipient"]),
-            _bases(one["bases"], others),
+            _sent(one["mined_sent_to"], others),
             _bundle(one["bundle"]),
             _results(one["results"]),
         )
         for one in view["parties"]
     ]
-    head = ("party", "key", "bases sent", "bundle", "results")
+    head = ("party", "key", "sent what it mined", "bundle", "results")
     listed = live("state", table("Where each party is", head, rows))
     erase = live("erase", _erasure(view["erase"], view.get("erased")))
     return f"<section><h2>Parties</h2>{listed}{erase}</section>"
@@ -151,7 +151,7 @@ def _key(recipient: str | None) -> str:
     return f"<code>{text(Recipient(recipient).fingerprint)}</code>"
 
 
-def _bases(sent: Sequence[str], others: int) -> str:
+def _sent(sent: Sequence[str], others: int) -> str:
     if not sent:
         return f"0 of {others}"
     return f"{len(sent)} of {others}: to {several(sent)}"

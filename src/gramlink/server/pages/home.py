@@ -55,8 +55,8 @@ def _glance(party: View) -> str:
     state = party["bundle"]["state"]
     if state != "none":
         return f'<span class="state {text(state)}">{text(AT_A_GLANCE[state])}</span>'
-    if party["bases"]:
-        return "bases sent"
+    if party["mined_sent_to"]:
+        return "has sent what it mined"
     return "key known" if party["recipient"] else "not here yet"
 
 
@@ -65,7 +65,7 @@ def _of_unit(unit: View) -> list[tuple[str, str]]:
     return [
         ("fingerprint of the key", f"<code>{text(unit['fingerprint'])}</code>"),
         ("key", f'<code class="long">{text(unit["recipient"])}</code>'),
-        ("largest bundle", size_of(limits["bundle bytes"])),
+        ("largest bundle", size_of(limits["bundle_bytes"])),
         ("gramlink", text(unit["gramlink"])),
     ]
 

@@ -30,12 +30,15 @@ def what_next(view: View, me: View) -> str:
     if stage == "joining":
         waits = [one["name"] for one in others if not one["recipient"]]
         return f"<p>Your key is known. Waiting for the key of {several(waits)}.</p>"
-    mine = [one["name"] for one in others if one["name"] not in me["bases"]]
-    if stage == "bases" and mine:
-        return f'<p>Send your sealed base to {several(mine)}: <a href="#bases">bases</a>.</p>'
-    if stage == "bases":
-        waits = [one["name"] for one in others if len(one["bases"]) < len(others)]
-        return f"<p>Your bases are sent. Waiting for those of {several(waits)}.</p>"
+    mine = [one["name"] for one in others if one["name"] not in me["mined_sent_to"]]
+    if stage == "mined" and mine:
+        return (
+            f"<p>Send what you mined, sealed, to {several(mine)}:"
+            ' <a href="#mined">what you mined</a>.</p>'
+        )
+    if stage == "mined":
+        waits = [one["name"] for one in others if len(one["mined_sent_to"]) < len(others)]
+        return f"<p>What you mined is sent. Waiting for what {several(waits)} mined.</p>"
     if stage == "linking":
         return "<p>All bundles are accepted, and are being linked. There is nothing to do.</p>"
     return _about_bundle(me["bundle"], state, [one["name"] for one in _late(others)])
@@ -74,7 +77,7 @@ def part_of(view: View, me: View) -> str:
     return "".join(
         (
             _section("key", "Your key", stage == "joining", _key(me, path)),
-            _section("bases", "Bases", stage == "bases", _bases(me, others, path)),
+            _section("mined", "What you mined", stage == "mined", _mined(me, others, path)),
             _section("bundle", "Your bundle", sends, _bundle(view, me, others, path)),
             _section("results", "Your results", me["results"]["ready"], _results(me, path)),
         )
@@ -103,11 +106,11 @@ def _key(me: View, path: str) -> str:
     )
 
 
-def _bases(me: View, others: list[View], path: str) -> str:
+def _mined(me: View, others: list[View], path: str) -> str:
     name = me["name"]
     forms = "".join(
-        f'<form data-put="{path}/bases/{quote(one["name"], safe="")}" data-kind="sealed">'
-        + _file_field(f"base-{place}", f"Your base, sealed to {one['name']}", ".age")
+        f'<form data-put="{path}/mined/{quote(one["name"], safe="")}" data-kind="sealed">'
+        + _file_field(f"mined-{place}", f"What you mined, sealed to {one['name']}", ".age")
         + _send(f"Send to {one['name']}")
         + "</form>"
         for place, one in enumerate(others)
@@ -146,11 +149,11 @@ def _keys(others: list[View]) -> str:
 
 def _bundle(view: View, me: View, others: list[View], path: str) -> str:
     name = me["name"]
-    bases = [f"{one['name']}-to-{name}.age" for one in others]
-    merging = " ".join(map(shell, [f"{name}.mined.json", *bases]))
+    received = [f"{one['name']}-to-{name}.age" for one in others]
+    merging = " ".join(map(shell, [f"{name}.mined.json", *received]))
     return (
         '<ol class="steps"><li><p>Fetch what the other parties mined, sealed to you.</p>'
-        + live("fetch-bases", _fetch(others, name, path))
+        + live("fetch-mined", _fetch(others, name, path))
         + "</li><li><p>Merge it with yours, and compare the fingerprint that this prints with the"
         " other parties.</p>"
         + code(f"gramlink merge {merging} --identity {shell(f'{name}.identity')}")
@@ -175,11 +178,11 @@ def _bundle(view: View, me: View, others: list[View], path: str) -> str:
 
 def _fetch(others: list[View], name: str, path: str) -> str:
     return "".join(
-        f'<p><a id="fetch-{place}" href="{path}/bases/{quote(one["name"], safe="")}"'
-        f' download="{text(one["name"])}-to-{text(name)}.age">Fetch the base of'
-        f" {text(one['name'])}</a></p>"
+        f'<p><a id="fetch-{place}" href="{path}/mined/{quote(one["name"], safe="")}"'
+        f' download="{text(one["name"])}-to-{text(name)}.age">Fetch what'
+        f" {text(one['name'])} mined</a></p>"
         for place, one in enumerate(others)
-        if name in one["bases"]
+        if name in one["mined_sent_to"]
     )
 
 
