@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import httpx
 import polars as pl
+from pydantic import BaseModel
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
@@ -109,7 +110,7 @@ class FakeUnit:
         status, content = self.answer(request, path, request.content)
         for peer in self.peers:
             peer.advance(self)
-        if isinstance(content, wire.BaseModel):
+        if isinstance(content, BaseModel):
             content = content.model_dump_json(exclude_unset=True)
         elif isinstance(content, dict):
             content = json.dumps(content)

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from gramlink.errors import Refused
 from gramlink.exchange.connection import Answered, Connection, Later
-from gramlink.exchange.wire import ExchangeInfo, Model, NewUpload, Offset, TokenInfo, UnitInfo
+from gramlink.exchange.values import Model
+from gramlink.exchange.wire import ExchangeInfo, NewUpload, Offset, TokenInfo, UnitInfo
 
 if TYPE_CHECKING:
     from gramlink.matching.pairs import Progress

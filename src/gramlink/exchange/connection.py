@@ -19,7 +19,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from gramlink.errors import InvalidFile, InvalidParameter, Refused, Unanswered
-from gramlink.exchange import wire
+from gramlink.exchange.values import Model, read
+from gramlink.exchange.wire import Problem
 
 if TYPE_CHECKING:
     import httpx
@@ -103,18 +104,18 @@ class Connection:
 
     def ask_for(
         self,
-        model: type[wire.Model],
+        model: type[Model],
         method: str,
         path: str,
         *,
         content: bytes | None = None,
         json: BaseModel | None = None,
-    ) -> wire.Model:
+    ) -> Model:
         """Ask once for what a model describes."""
         found = io.BytesIO()
         self.ask(method, path, found, MOST_WORDS, content=content, json=json)
         try:
-            return wire.read(model, found.getvalue())
+            return read(model, found.getvalue())
         except ValueError as error:
             raise self.unexpected(str(error)) from error
 
@@ -171,9 +172,9 @@ class Connection:
         said = io.BytesIO()
         self._copy(answer, said, MOST_WORDS)
         try:
-            problem = wire.read(wire.Problem, said.getvalue())
+            problem = read(Problem, said.getvalue())
         except ValueError:  # a proxy's words, perhaps
-            problem = wire.Problem(error="")
+            problem = Problem(error="")
         message = problem.error or f"no, with status {status} and no reason"
         hint = _TOKEN_HINT if status == 401 else problem.hint
         return Refused(f"the linkage unit says: {message}", hint=hint, status=status)

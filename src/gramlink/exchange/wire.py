@@ -7,108 +7,32 @@ version does not know are ignored, as a newer unit may say more. What a client s
 such leave: an unknown key is refused.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    ValidationError,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from gramlink.bundles.results import Returns
-from gramlink.bundles.sealing import Recipient
-from gramlink.errors import GramlinkError
-from gramlink.io.files import exchange_name, owner_name, plain_json
+from gramlink.exchange.values import (
+    Count,
+    Days,
+    Digest,
+    ExchangeName,
+    Key,
+    Name,
+    OwnerName,
+    Time,
+    Words,
+)
 
 FEWEST_PARTIES, MOST_PARTIES = 2, 20
 LONGEST_SCHEMA = 2**18  # characters
-MOST_DAYS = 3650  # that a token is valid for
-LONGEST_WORDS = 2000
 
 Stage = Literal["joining", "mined", "bundles", "linking", "done", "failed"]
 BundleState = Literal["none", "uploading", "checking", "accepted", "refused"]
 Role = Literal["operator", "party"]
 
-Checked = TypeVar("Checked")
-Model = TypeVar("Model", bound=BaseModel)
-
-
-def _as_value_error(check: Callable[[object], Checked]) -> Callable[[object], Checked]:
-    """The check, with errors that pydantic understands."""
-
-    def checked(value: object) -> Checked:
-        try:
-            return check(value)
-        except GramlinkError as error:
-            raise ValueError(str(error)) from error
-
-    return checked
-
-
-@_as_value_error
-def _recipient(value: object) -> Recipient:
-    if isinstance(value, Recipient):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("an age recipient is a text")
-    return Recipient(value)
-
-
-def _bounded(text: str) -> str:
-    return text[:LONGEST_WORDS]
-
-
-Count = Annotated[int, Field(ge=0, lt=2**63)]
-Days = Annotated[int, Field(ge=1, le=MOST_DAYS)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256, in hexadecimal.")]
-ExchangeName = Annotated[str, AfterValidator(_as_value_error(exchange_name))]
-Key = Annotated[
-    Recipient,
-    PlainValidator(_recipient),
-    PlainSerializer(lambda recipient: recipient.key, return_type=str),
-    WithJsonSchema({"type": "string", "description": "An age recipient.", "examples": ["age1..."]}),
-]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-OwnerName = Annotated[str, AfterValidator(_as_value_error(owner_name))]
-Time = Annotated[str, Field(max_length=100, examples=["2026-12-31T12:00:00Z"])]
-Words = Annotated[str, AfterValidator(_bounded)]  # for people to read
-
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 _TOKEN = "gl_0a1b2c3d_" + "x" * 43  # what one looks like
-
-
-def read(model: type[Model], data: bytes) -> Model:
-    """The value that a text describes, or a `ValueError` whose one line says what is wrong.
-
-    >>> read(Offset, b'{"offset": -1}')
-    Traceback (most recent call last):
-    ValueError: offset: Input should be greater than or equal to 0
-    """
-    try:
-        is_object = isinstance(plain_json(data), dict)  # which says each thing once
-    except (ValueError, RecursionError):
-        is_object = False
-    if not is_object:
-        raise ValueError("it is not a JSON object")
-    try:
-        return model.model_validate_json(data)
-    except ValidationError as error:
-        raise ValueError(complaint(error)) from error
-
-
-def complaint(error: ValidationError) -> str:
-    """What is wrong first, and where, in one line."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part)[:100] for part in first["loc"])
-    said = f"{place}: {first['msg']}" if place else str(first["msg"])
-    return "".join(symbol if symbol.isprintable() else "?" for symbol in said)
 
 
 class _Asked(BaseModel):

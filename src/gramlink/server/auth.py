@@ -10,7 +10,8 @@ import re
 import secrets
 from dataclasses import dataclass, field
 
-from gramlink.exchange.wire import MOST_DAYS, Role
+from gramlink.exchange.values import MOST_DAYS
+from gramlink.exchange.wire import Role
 from gramlink.io.clock import days_after, now
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.store import Tables

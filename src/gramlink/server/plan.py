@@ -9,7 +9,8 @@ from typing import get_args
 
 from gramlink.bundles.results import Returns
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
-from gramlink.exchange.wire import FEWEST_PARTIES, MOST_DAYS, MOST_PARTIES
+from gramlink.exchange.values import MOST_DAYS
+from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
 from gramlink.io.files import DAMAGE, exchange_name, owner_name
 from gramlink.mining.miners import FREE
 from gramlink.records.schema import Schema, schema_from

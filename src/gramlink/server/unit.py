@@ -97,7 +97,7 @@ def prepared(settings: Settings) -> Unit:
         write_identity(folder.identity, new_identity(), OWNER)
     recipient = read_identity(folder.identity).recipient
     write_recipient(folder.recipient, recipient, OWNER)
-    unit = Unit(settings, folder, Store(folder.database), recipient)
+    unit = Unit(settings, folder, Store(folder.database, migrate=True), recipient)
     _give_operator_token(unit)
     with unit.store.change() as db:
         folder.tidy(db)

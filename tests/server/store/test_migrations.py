@@ -14,7 +14,7 @@ from gramlink.server.auth import new_token
 from gramlink.server.store import Store, migrations
 from gramlink.server.store.log import START, Entry
 from gramlink.server.store.migrations import MIGRATIONS, Migration
-from gramlink.server.unit import OWNER, made_folder, prepared
+from gramlink.server.unit import OWNER, made_folder, opened, prepared
 from gramlink.server.worker import facts_of
 from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bundle_of, identity_of, sealed_bundle
 
@@ -126,8 +126,8 @@ def test_the_log_goes_on_and_says_so(old, served, one_app):
 
 
 def test_older_tables_end_up_as_new_ones_are(old, tmp_path):
-    Store(old.database).close()
-    Store(tmp_path / "new.sqlite3").close()
+    Store(old.database, migrate=True).close()
+    Store(tmp_path / "new.sqlite3", migrate=True).close()
 
     def made(path):
         with closing(sqlite3.connect(path)) as db:
@@ -138,9 +138,9 @@ def test_older_tables_end_up_as_new_ones_are(old, tmp_path):
 
 
 def test_tables_that_are_up_to_date_are_left_alone(old):
-    Store(old.database).close()
+    Store(old.database, migrate=True).close()
     before = old.content()
-    Store(old.database).close()
+    Store(old.database, migrate=True).close()
     assert old.content() == before
 
 
@@ -154,9 +154,9 @@ def test_a_migration_that_fails_leaves_the_old_tables(old, monkeypatch, error):
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "_rename", failing)
         with pytest.raises(error):
-            Store(old.database)
+            Store(old.database, migrate=True)
     assert old.content() == before
-    Store(old.database).close()
+    Store(old.database, migrate=True).close()
     assert old.content() != before
 
 
@@ -165,7 +165,7 @@ def test_sql_that_fails_halfway_leaves_the_old_tables(old, monkeypatch):
     bad = Migration(("DROP TABLE tokens", "ALTER TABLE nonsense RENAME TO x"))
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS[:1], bad))
     with pytest.raises(InvalidFile, match="cannot be used"):
-        Store(old.database)
+        Store(old.database, migrate=True)
     assert old.content() == before
 
 
@@ -181,7 +181,7 @@ def replace(path, target):
     os._exit(9)
 
 Path.replace = replace
-Store(Path(sys.argv[1]))
+Store(Path(sys.argv[1]), migrate=True)
 """
 
 
@@ -201,13 +201,22 @@ def test_tables_of_a_newer_gramlink_are_refused_and_left_alone(old):
     with closing(sqlite3.connect(old.database)) as db:
         db.execute("PRAGMA user_version = 9")
     before = old.content()
-    with pytest.raises(InvalidFile, match="has version 9 of the tables, this gramlink knows 2"):
-        Store(old.database)
+    for migrate in (True, False):
+        with pytest.raises(InvalidFile, match="have version 9, this gramlink uses version 2"):
+            Store(old.database, migrate=migrate)
+    assert old.content() == before
+
+
+def test_only_the_server_migrates_as_an_older_one_may_still_be_running(old):
+    before = old.content()
+    with pytest.raises(InvalidFile, match="have version 1") as error, opened(old.path):
+        pass
+    assert "start it with this gramlink" in error.value.hint
     assert old.content() == before
 
 
 def test_facts_are_kept_as_they_were_but_for_the_name_of_a_key(old):
-    Store(old.database).close()
+    Store(old.database, migrate=True).close()
     with closing(sqlite3.connect(old.database)) as db:
         (kept,) = db.execute("SELECT facts FROM parties WHERE number = 1").fetchone()
     was = json.loads(old.facts)

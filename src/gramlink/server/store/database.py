@@ -15,7 +15,7 @@ from gramlink.errors import InvalidFile
 from gramlink.server.store.exchanges import Exchanges
 from gramlink.server.store.jobs import Jobs
 from gramlink.server.store.log import Log
-from gramlink.server.store.migrations import bring_up_to_date
+from gramlink.server.store.migrations import bring_up_to_date, require_up_to_date
 from gramlink.server.store.parties import Mined, Parties
 from gramlink.server.store.tokens import Tokens
 
@@ -41,9 +41,13 @@ class Tables:
 
 
 class Store:
-    """The database of a unit; threads share it, and take turns."""
+    """The database of a unit; threads share it, and take turns.
 
-    def __init__(self, path: Path) -> None:
+    The process that serves a unit makes and migrates the tables; the others, whose gramlink may
+    be newer than that of a server that still runs, only use them.
+    """
+
+    def __init__(self, path: Path, *, migrate: bool = False) -> None:
         self._turn = threading.RLock()
         try:
             self._db = sqlite3.connect(
@@ -55,14 +59,15 @@ class Store:
             self._db.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
             self._db.execute("PRAGMA foreign_keys = ON")
             self._db.execute("PRAGMA secure_delete = ON")
-            self._prepare(path)
+            if migrate:
+                self._migrate(path)
+            require_up_to_date(self._db, path)
         except sqlite3.Error as error:
             raise InvalidFile(
                 f"{path} cannot be used: {error}", hint="restore the data folder from its back-up"
             ) from error
 
-    def _prepare(self, path: Path) -> None:
-        """Make or migrate the tables, whoever of two processes comes first."""
+    def _migrate(self, path: Path) -> None:
         with self.change() as tables:
             before, after = bring_up_to_date(self._db, path)
             if 0 < before < after:

@@ -107,13 +107,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 def bring_up_to_date(db: sqlite3.Connection, path: Path) -> tuple[int, int]:
     """Apply what the tables lack, within a transaction; the versions before and after."""
-    before = int(db.execute("PRAGMA user_version").fetchone()[0])
-    after = len(MIGRATIONS)
-    if before > after:
-        raise InvalidFile(
-            f"{path} has version {before} of the tables, this gramlink knows {after}",
-            hint="use the gramlink that wrote it, or a newer one",
-        )
+    before, after = _version(db), len(MIGRATIONS)
     for migration in MIGRATIONS[before:]:
         for statement in migration.statements:
             db.execute(statement)
@@ -122,6 +116,22 @@ def bring_up_to_date(db: sqlite3.Connection, path: Path) -> tuple[int, int]:
     if before < after:
         db.execute(f"PRAGMA user_version = {after}")
     return before, after
+
+
+def require_up_to_date(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse tables of another version."""
+    found, known = _version(db), len(MIGRATIONS)
+    if found != known:
+        raise InvalidFile(
+            f"the tables in {path} have version {found}, this gramlink uses version {known}",
+            hint="stop the server and start it with this gramlink, to bring them up to date"
+            if found < known
+            else "use the gramlink that wrote them, or a newer one",
+        )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _rename(exchanges: Path, before: str, after: str) -> None:
