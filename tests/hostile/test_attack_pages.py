@@ -15,6 +15,7 @@ from gramlink.bundles.sealing import new_identity
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.embedding.vectors import Vectors
+from gramlink.exchange.wire import LogEntry, LogInfo, TokenInfo
 from gramlink.lab.demo.story import Message, Story, story_page
 from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Plot, Table
 from gramlink.lab.experiments.report.page import report
@@ -42,8 +43,7 @@ HOSTILE = {
     "mathematics": "$\\frac{1}$ $<i>$",
     "far too long": "A" * 3000 + "<i>",
 }
-KEY = new_identity().recipient.key
-LATER = "2030-01-01T00:00:00Z"
+KEY = new_identity().recipient
 
 
 def exchange(text, stage, state="refused"):
@@ -53,7 +53,7 @@ def exchange(text, stage, state="refused"):
     pair = {
         "left": names[0], "right": names[1], "links": 4, "possible": 1, "precision": 0.9,
         "recall": 0.8, "histogram": [[-6, 90], [3, 1]], "warnings": [text],
-        "passes": [{"pass": {text: 1, f"{text} 2": 0}, "found": 5, "added": 4}],
+        "passes": [{"edits": {text: 1, f"{text} 2": 0}, "found": 5, "added": 4}],
     }  # fmt: skip
     seen = {
         "name": text,
@@ -65,7 +65,7 @@ def exchange(text, stage, state="refused"):
                 "name": name,
                 "returns": "links",
                 "recipient": KEY,
-                "bases": [other],
+                "mined_sent_to": [other],
                 "bundle": {"state": state, "reason": text, "offset": 3, "size": 9, **known},
                 "results": {"ready": True, "bytes": 9, "sha256": text, "fetched": text},
                 "token": {"expires": text, "revoked": None},
@@ -82,8 +82,8 @@ def exchange(text, stage, state="refused"):
     late["bundle"] = {**late["bundle"], "state": "uploading"}
     if stage == "joining":
         late["recipient"] = None
-    if stage == "bases":
-        late["bases"] = []
+    if stage == "mined":
+        late["mined_sent_to"] = []
     if stage == "done":
         late["results"] = {**late["results"], "fetched": None}
     return seen
@@ -92,19 +92,19 @@ def exchange(text, stage, state="refused"):
 def party_page(text, stage, state="refused", place=1):
     seen = exchange(text, stage, state)
     numbers = {"links": 4, "possible": 1, "precision": 0.9, "recall": 0.8}
-    viewer = {"role": "party", "exchange": text, "party": f"{text} {place}", "expires": text}
+    viewer = TokenInfo.model_construct(role="party", party=f"{text} {place}", expires=text)
     return pages.exchange_page({**seen, "summary": numbers}, viewer)
 
 
 def home(text):
-    unit = {"gramlink": text, "recipient": text, "fingerprint": text}
-    limits = {"bundle bytes": 2**32, "base bytes": 2**26}
-    return pages.operator_home([exchange(text, "bundles")], {**unit, "limits": limits})
+    limits = {"bundle_bytes": 2**32}
+    unit = {"gramlink": text, "recipient": KEY, "fingerprint": text, "limits": limits}
+    return pages.operator_home([exchange(text, "bundles")], unit)
 
 
 def log(text):
-    entry = dict.fromkeys(("time", "who", "what", "exchange", "detail", "hash"), text)
-    return pages.log_page([{"number": 1, **entry}], True, OPERATOR)
+    said = dict.fromkeys(("time", "who", "what", "exchange", "detail", "hash"), text)
+    return pages.log_page(LogInfo(entries=(LogEntry(number=1, **said),), intact=True), OPERATOR)
 
 
 def check(text):
@@ -163,8 +163,8 @@ def experiments(text):
 
 
 PACKAGES = ("reports", "server", "lab")
-OPERATOR = {"role": "operator", "exchange": None, "party": None, "expires": LATER}
-STAGES = ("joining", "bases", "bundles", "linking", "done", "failed")
+OPERATOR = TokenInfo.model_construct(role="operator")
+STAGES = ("joining", "mined", "bundles", "linking", "done", "failed")
 PAGES = {
     "sign in": pages.sign_in,
     "problem": lambda text: pages.problem_page(404, text, text),
@@ -178,7 +178,7 @@ PAGES = {
     },
     **{f"party, {stage}": lambda text, stage=stage: party_page(text, stage) for stage in STAGES},
     "a party that waits": lambda text: party_page(text, "bundles", "accepted"),
-    "a party that is late": lambda text: party_page(text, "bases", place=2),
+    "a party that is late": lambda text: party_page(text, "mined", place=2),
     "check": check,
     "linkage": lambda text: linkage_page(text, linkage(text), {text: text}),
     "demo of persons": persons,

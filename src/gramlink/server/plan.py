@@ -9,13 +9,13 @@ from typing import get_args
 
 from gramlink.bundles.results import Returns
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
+from gramlink.exchange.values import MOST_DAYS
+from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
 from gramlink.io.files import DAMAGE, exchange_name, owner_name
 from gramlink.mining.miners import FREE
 from gramlink.records.schema import Schema, schema_from
-from gramlink.server.access import LONGEST
 
 LARGEST_SCHEMA = 2**18
-MOST_PARTIES = 20
 RETURNS: tuple[str, ...] = get_args(Returns)
 
 
@@ -35,9 +35,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         exchange_name(self.name)
-        if not 2 <= len(self.parties) <= MOST_PARTIES:
+        if not FEWEST_PARTIES <= len(self.parties) <= MOST_PARTIES:
             raise InvalidParameter(
-                f"an exchange has 2 to {MOST_PARTIES} parties, not {len(self.parties)}"
+                f"an exchange has {FEWEST_PARTIES} to {MOST_PARTIES} parties, "
+                f"not {len(self.parties)}"
             )
         if len({_looks(party_name(name)) for name in self.parties}) < len(self.parties):
             raise InvalidParameter(
@@ -58,8 +59,8 @@ class Plan:
 
 def check_days(days: int) -> None:
     """Refuse a token that never holds, or for ever."""
-    if not 1 <= days <= LONGEST:
-        raise InvalidParameter(f"a token holds for 1 to {LONGEST} days, not {days}")
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidParameter(f"a token holds for 1 to {MOST_DAYS} days, not {days}")
 
 
 def party_name(name: str) -> str:

@@ -6,7 +6,7 @@ Example: gramlink exchanges new stroke-2026 linkage.toml hospital registry --dat
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -14,7 +14,8 @@ from gramlink.cli.common import AsJson, Speaker, confirmed, printable
 from gramlink.cli.unit.serve import DataFolder
 
 if TYPE_CHECKING:
-    from gramlink.server.tokens import Token
+    from gramlink.exchange.wire import PartyInfo
+    from gramlink.server.auth import Token
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -120,52 +121,48 @@ def list_all(data: DataFolder, as_json: AsJson = False) -> None:
         found = views.of_all(db, unit.folder)
     speaker = Speaker(quiet=False, as_json=as_json)
     for view in found:
-        states = ", ".join(f"{one['name']} {_standing(one)}" for one in view["parties"])
-        speaker.say(f"{view['name']}  {view['stage']}  {states}")
+        states = ", ".join(f"{one.name} {_standing(one)}" for one in view.parties)
+        speaker.say(f"{view.name}  {view.stage}  {states}")
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps([view.model_dump(mode="json", by_alias=True) for view in found]))
 
 
 @_command("show", "stroke-2026 --data unit")
 def show(name: Name, data: DataFolder, as_json: AsJson = False) -> None:
     """Show how an exchange stands."""
     from gramlink.server import views
-    from gramlink.server.access import Viewer
+    from gramlink.server.auth import Viewer
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.read() as db:
         view = views.of_exchange(db, unit.folder, name, Viewer("operator", ""))
     speaker = Speaker(quiet=False, as_json=as_json)
-    reason = f": {view['reason']}" if view["reason"] else ""
-    speaker.say(f"{view['name']}, made at {view['created']}, stage {view['stage']}{reason}")
-    for party in view["parties"]:
-        speaker.say(f"  {party['name']}, who gets {party['returns']}: {_standing(party)}")
-        if party["bundle"]["reason"]:
-            speaker.say(f"    {party['bundle']['reason']}")
-    if view["erased"] or view["erase"]:
-        when = (
-            f"were erased at {view['erased']}"
-            if view["erased"]
-            else f"will be erased at {view['erase']}"
-        )
+    reason = f": {view.reason}" if view.reason else ""
+    speaker.say(f"{view.name}, made at {view.created}, stage {view.stage}{reason}")
+    for party in view.parties:
+        speaker.say(f"  {party.name}, who gets {party.returns}: {_standing(party)}")
+        if party.bundle.reason:
+            speaker.say(f"    {party.bundle.reason}")
+    if view.erased or view.erase:
+        when = f"were erased at {view.erased}" if view.erased else f"will be erased at {view.erase}"
         speaker.say(f"its files {when}")
-    speaker.summary(view)
+    speaker.summary(view.model_dump(mode="json", by_alias=True))
 
 
-def _standing(party: dict[str, Any]) -> str:
+def _standing(party: "PartyInfo") -> str:
     """The farthest that a party has come."""
-    bundle, results = party["bundle"], party["results"]
-    if results["fetched"]:
-        return f"fetched its results at {results['fetched']}"
-    if results["ready"]:
+    bundle, results = party.bundle, party.results
+    if results.fetched:
+        return f"fetched its results at {results.fetched}"
+    if results.ready:
         return "can fetch its results"
-    if bundle["state"] == "uploading":
-        return f"uploading, {bundle['offset']:,} of {bundle['size']:,} bytes"
-    if bundle["state"] != "none":
-        return f"bundle {bundle['state']}"
-    if party["bases"]:
-        return f"sent its base to {', '.join(party['bases'])}"
-    return "joined" if party["recipient"] else "not joined"
+    if bundle.state == "uploading":
+        return f"uploading, {bundle.offset:,} of {bundle.size:,} bytes"
+    if bundle.state != "none":
+        return f"bundle {bundle.state}"
+    if party.mined_sent_to:
+        return f"sent what it mined to {', '.join(party.mined_sent_to)}"
+    return "joined" if party.recipient else "not joined"
 
 
 @_command("token", "stroke-2026 hospital --data unit")
@@ -173,13 +170,13 @@ def token(
     name: Name, party: PartyName, data: DataFolder, days: Days = 90, tokens: TokenFolder = _HERE
 ) -> None:
     """Write a new token for a party to a file; its old one is revoked."""
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.plan import check_days
     from gramlink.server.unit import opened
 
     check_days(days)
     with opened(data) as unit, unit.store.change() as db:
-        given, expires = access.give_to_party(db, name, party, days)
+        given, expires = auth.give_to_party(db, name, party, days)
         (path,) = _write_tokens(tokens, name, {party: given})
     typer.echo(printable(f"wrote {path}, which holds until {expires}; give it to {party} only"))
 
@@ -187,11 +184,11 @@ def token(
 @_command("revoke", "stroke-2026 hospital --data unit")
 def revoke(name: Name, party: PartyName, data: DataFolder) -> None:
     """Revoke a party's token; what it has sent stays."""
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.change() as db:
-        access.revoke_of_party(db, name, party)
+        auth.revoke_of_party(db, name, party)
     typer.echo(printable(f"the token of {party} no longer holds"))
 
 
@@ -222,21 +219,21 @@ def delete(
 def log(data: DataFolder, as_json: AsJson = False) -> None:
     """Print who did what when, and see whether the log was tampered with."""
     from gramlink.errors import InvalidFile
-    from gramlink.server import log as logbook
+    from gramlink.server import views
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.read() as db:
-        found = logbook.document(logbook.read(db))
+        found = views.of_log(db)
     speaker = Speaker(quiet=False, as_json=as_json)
-    for entry in found["entries"]:
-        told = (entry["time"], entry["exchange"] or "-", entry["who"], entry["what"])
-        speaker.say("  ".join([*told, entry["detail"]]).rstrip())
-    speaker.summary(found)
-    if not found["intact"]:
+    for entry in found.entries:
+        told = (entry.time, entry.exchange or "-", entry.who, entry.what, entry.detail)
+        speaker.say("  ".join(told).rstrip())
+    speaker.summary(found.model_dump(mode="json"))
+    if not found.intact:
         raise InvalidFile(
             "the log was tampered with: its chain of hashes is broken",
             hint="compare it with a back-up of the data folder",
         )
-    if found["entries"]:
-        speaker.say(f"intact: {len(found['entries'])} entries, the last hash is "
-                    f"{found['entries'][-1]['hash']}")  # fmt: skip
+    if found.entries:
+        count, last = len(found.entries), found.entries[-1]
+        speaker.say(f"intact: {count} entries, the last hash is {last.hash}")

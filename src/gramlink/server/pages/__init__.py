@@ -5,18 +5,15 @@ They hold no script and no style of their own, so that the strictest policy lets
 date from the same page, fetched again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from gramlink.bundles.sealing import Recipient
+from gramlink.exchange.wire import ExchangeInfo, LogInfo, TokenInfo, UnitInfo
 from gramlink.reports.page import templates
 from gramlink.server.pages import words
 
-View = Mapping[str, Any]  # what the API says, as JSON
-
 _TEMPLATES = templates("server")
 _TEMPLATES.globals["words"] = words
-_TEMPLATES.filters["fingerprint"] = lambda key: Recipient(key).fingerprint
 _TEMPLATES.tests["shorter"] = lambda names, than: len(names) < than
 
 
@@ -30,24 +27,24 @@ def problem_page(status: int, message: str, hint: str) -> str:
     return _page("problem", status=status, message=message, hint=hint)
 
 
-def operator_home(exchanges: Sequence[View], unit: View) -> str:
+def operator_home(exchanges: Sequence[ExchangeInfo], unit: UnitInfo) -> str:
     """The exchanges with each party's state, the unit's key, and the form for a new one."""
     return _page("home", {"role": "operator"}, exchanges=exchanges, unit=unit)
 
 
-def exchange_page(view: View, viewer: View) -> str:
+def exchange_page(view: ExchangeInfo, viewer: TokenInfo) -> str:
     """How an exchange stands, what to do next, and the means to do it.
 
-    Privacy: shows what the view holds, which is what the viewer may see; a party gets no link
-    to what is the operator's.
+    Privacy: shows what the view holds, which is what the viewer may see; a party gets no
+    means of the operator's.
     """
-    return _page(viewer["role"], viewer, view=view)
+    return _page(viewer.role, viewer, view=view)
 
 
-def log_page(entries: Sequence[View], intact: bool, viewer: View) -> str:
+def log_page(log: LogInfo, viewer: TokenInfo) -> str:
     """Who did what when, the newest first, and whether no entry was changed since."""
-    return _page("log", viewer, entries=entries, intact=intact)
+    return _page("log", viewer, entries=log.entries, intact=log.intact)
 
 
-def _page(template: str, viewer: View | None = None, **shown: Any) -> str:
+def _page(template: str, viewer: object = None, **shown: Any) -> str:
     return _TEMPLATES.get_template(f"server/{template}.html").render(viewer=viewer, **shown)

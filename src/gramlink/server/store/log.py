@@ -1,4 +1,4 @@
-"""The log: who did what when, each entry bound to all before it by a hash.
+"""The table of the log: who did what when, each entry bound to all before it by a hash.
 
 Whoever changes, removes or inserts an entry without rewriting all that follow breaks the
 chain. That the last entries were cut off shows only beside a copy of the last hash.
@@ -6,8 +6,7 @@ chain. That the last entries were cut off shows only beside a copy of the last h
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from gramlink.io.clock import now
 from gramlink.io.files import digest
@@ -36,8 +35,9 @@ class Entry:
 def is_intact(entries: Iterable[Entry]) -> bool:
     """Whether the entries are a whole chain from the first one on.
 
+    >>> from dataclasses import replace
     >>> entry = Entry(1, "2026-01-01T00:00:00Z", "operator", "made the unit", None, "")
-    >>> is_intact([Entry(*list(asdict(entry).values())[:-1], hash=entry.hashed(START))])
+    >>> is_intact([replace(entry, hash=entry.hashed(START))])
     True
     >>> is_intact([entry])
     False
@@ -50,24 +50,25 @@ def is_intact(entries: Iterable[Entry]) -> bool:
     return True
 
 
-def write(
-    db: sqlite3.Connection, who: str, what: str, exchange: str | None = None, detail: str = ""
-) -> None:
-    """Add an entry, in the transaction of what it tells of."""
-    last = db.execute("SELECT number, hash FROM log ORDER BY number DESC LIMIT 1").fetchone()
-    number, before = (last["number"], last["hash"]) if last else (0, START)
-    entry = Entry(number + 1, now(), who, what, exchange, detail)
-    content = {**asdict(entry), "hash": entry.hashed(before)}
-    db.execute(
-        "INSERT INTO log VALUES (:number, :time, :who, :what, :exchange, :detail, :hash)", content
-    )
+class Log:
+    """What was done, the first first; nothing is ever taken out."""
 
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
 
-def read(db: sqlite3.Connection) -> list[Entry]:
-    """All entries, the first first."""
-    return [Entry(*row) for row in db.execute("SELECT * FROM log ORDER BY number")]
+    def write(self, who: str, what: str, exchange: str | None = None, detail: str = "") -> None:
+        """Add an entry, in the transaction of what it tells of."""
+        query = "SELECT number, hash FROM log ORDER BY number DESC LIMIT 1"
+        number, before = self._db.execute(query).fetchone() or (0, START)
+        entry = Entry(number + 1, now(), who, what, exchange, detail)
+        self._db.execute(
+            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(entry.number, entry.time, entry.who, entry.what, entry.exchange, entry.detail),
+                entry.hashed(before),
+            ),
+        )
 
-
-def document(entries: list[Entry]) -> dict[str, Any]:
-    """The log as the interface gives it."""
-    return {"entries": [asdict(entry) for entry in entries], "intact": is_intact(entries)}
+    def entries(self) -> list[Entry]:
+        """All entries."""
+        return [Entry(*row) for row in self._db.execute("SELECT * FROM log ORDER BY number")]

@@ -2,16 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from gramlink.server import log
-from gramlink.server.log import is_intact
+from gramlink.server.store.log import is_intact
+from server.parties import sql
 
 
 @pytest.fixture
 def entries(unit):
     with unit.store.change() as db:
         for number in range(4):
-            log.write(db, "operator", f"did thing {number}", "x", "detail")
-        return log.read(db)
+            db.log.write("operator", f"did thing {number}", "x", "detail")
+        return db.log.entries()
 
 
 def test_a_chain_that_nobody_touched_is_intact(entries):
@@ -41,8 +41,7 @@ def test_an_entry_that_is_hashed_anew_breaks_the_next(entries):
 
 def test_the_interface_says_when_the_log_was_tampered_with(unit, operator):
     assert operator.get("/api/log").json()["intact"] is True
-    with unit.store.change() as db:
-        db.execute("UPDATE log SET who = 'nobody' WHERE number = 1")
+    sql(unit, "UPDATE log SET who = 'nobody' WHERE number = 1")
     assert operator.get("/api/log").json()["intact"] is False
 
 
@@ -60,8 +59,8 @@ def test_everything_that_is_done_is_in_the_log_with_who_did_it(operator, log_of)
         ("operator", "made the exchange"),
         ("hospital", "gave its recipient"),
         ("registry", "gave its recipient"),
-        ("hospital", "sent a sealed base"),
-        ("registry", "sent a sealed base"),
+        ("hospital", "sent what it mined, sealed"),
+        ("registry", "sent what it mined, sealed"),
         ("operator", "revoked a token"),
         ("operator", "deleted the exchange"),
     ]

@@ -1,4 +1,4 @@
-"""Asking: who makes a request, and whether it may."""
+"""Dependencies of the routes: who makes a request, and whether it may."""
 
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from gramlink.server import exchanges
-from gramlink.server.access import Party, Viewer, recognised
+from gramlink.server.auth import Party, Viewer, recognised
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.unit import Unit
 

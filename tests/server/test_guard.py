@@ -85,7 +85,7 @@ def test_methods_that_an_address_has_not(operator, path, method):
 @pytest.mark.parametrize(
     "name", ["%00", "..", "%2e%2e", "%2F", "x" * 5000, "%ff", "%ED%A0%80", "'--"]
 )
-@pytest.mark.parametrize("rest", ["", "/schema", "/results", "/bases/registry", "/upload"])
+@pytest.mark.parametrize("rest", ["", "/schema", "/results", "/mined/registry", "/upload"])
 def test_names_of_exchanges_that_are_tricks(hospital, operator, name, rest):
     for one in (operator, hospital):
         answer = one.ask("GET", f"/api/exchanges/{name}{rest}")
@@ -96,8 +96,8 @@ def test_names_of_exchanges_that_are_tricks(hospital, operator, name, rest):
 def test_names_of_parties_that_are_tricks(at_bundles, operator, name):
     sealed = b"age-encryption.org/v1\nx"
     for answer in (
-        at_bundles[0].ask("PUT", f"bases/{name}", content=sealed),
-        at_bundles[0].ask("GET", f"bases/{name}"),
+        at_bundles[0].ask("PUT", f"mined/{name}", content=sealed),
+        at_bundles[0].ask("GET", f"mined/{name}"),
         operator.ask("DELETE", f"tokens/{name}"),
     ):
         assert answer.status_code in (404, 405)
@@ -123,7 +123,7 @@ def test_what_nobody_foresaw_is_answered_and_not_quoted(operator, monkeypatch, c
     assert answer.json()["error"] == "something went wrong in the linkage unit"
     assert answer.headers["x-content-type-options"] == "nosniff"
     err = capsys.readouterr().err
-    assert "unexpected ValueError in test_hostile.py" in err
+    assert "unexpected ValueError in test_guard.py" in err
     assert "MILLER" not in err + answer.text
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import permutations
 from urllib.parse import quote
 
 import httpx
@@ -20,7 +21,7 @@ from typer.testing import CliRunner
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal
 from gramlink.cli.unit.serve import serve
-from gramlink.server import running
+from gramlink.server import exchanges, listener
 from gramlink.server.unit import opened
 from server.parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 
@@ -110,7 +111,7 @@ def prepare(server, name, parties=NAMES):
         for other in parties:
             if other != party:
                 sealed = seal(b"grams", [identity_of(other).recipient])
-                url = f"{path}/bases/{quote(other, safe='')}"
+                url = f"{path}/mined/{quote(other, safe='')}"
                 assert client.put(url, content=sealed).status_code == 204
     return path, clients
 
@@ -188,17 +189,11 @@ def test_twenty_parties_upload_at_once(server):
     tokens = server.make("crowd", names)
     path = "/api/exchanges/crowd"
     with opened(server.folder) as unit, unit.store.change() as db:
-        for row in db.execute(
-            "SELECT parties.* FROM parties JOIN exchanges ON exchanges.number = exchange"
-            " WHERE exchanges.name = 'crowd'"
-        ).fetchall():
-            key = new_identity().recipient.key
-            db.execute("UPDATE parties SET recipient = ? WHERE number = ?", (key, row["number"]))
-            db.execute(
-                "INSERT INTO bases SELECT ?, number, '' FROM parties"
-                " WHERE exchange = ? AND number <> ?",
-                (row["number"], row["exchange"], row["number"]),
-            )
+        crowd = db.parties.of(exchanges.find(db, "crowd").number)
+        for party in crowd:
+            db.parties.give_recipient(party.number, new_identity().recipient.key)
+        for sender, receiver in permutations(crowd, 2):
+            db.mined.add(sender.number, receiver.number, "")
     answers = {}
 
     def send(name):
@@ -218,7 +213,7 @@ def test_twenty_parties_upload_at_once(server):
 def test_a_name_with_a_percent_sign_is_found(server):
     names = ("100%2F", "a?b#c")
     path, clients = prepare(server, "percent", names)
-    answer = clients[names[0]].get(f"{path}/bases/{quote(names[1], safe='')}")
+    answer = clients[names[0]].get(f"{path}/mined/{quote(names[1], safe='')}")
     assert answer.status_code == 200
     for client in clients.values():
         client.close()
@@ -322,7 +317,7 @@ def test_a_limit_on_the_size_of_files_is_a_lack_of_room(tmp_path):
     assert not list(server.folder.rglob("*.part"))
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (0, 0))
     sealed = seal(b"grams", [identity_of("registry").recipient])
-    url = f"{path}/bases/registry"
+    url = f"{path}/mined/registry"
     assert clients["hospital"].put(url, content=sealed).status_code == 413
     answer = server.operator.delete(path)
     assert answer.status_code == 413, answer.text
@@ -340,7 +335,7 @@ def invoked(folder, *options):
 
 
 def test_without_a_certificate_the_world_is_warned(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "serve_on", lambda _listener, unit, _address: unit.store.close())
+    monkeypatch.setattr(listener, "serve_on", lambda _listener, unit, _address: unit.store.close())
     for host, warned in (("0.0.0.0", True), ("127.0.0.1", False), ("localhost", False)):
         result = invoked(tmp_path / "unit", "--host", host)
         assert result.exit_code == 0

@@ -1,8 +1,8 @@
 import pytest
 
-from gramlink.server import access
-from gramlink.server.tokens import Token, new_token
-from server.parties import Asker
+from gramlink.server import auth
+from gramlink.server.auth import Token, new_token
+from server.parties import Asker, sql
 
 
 def test_a_token_is_of_the_form_that_is_documented():
@@ -73,8 +73,7 @@ def test_a_token_says_whom_it_speaks_for(operator, hospital):
 
 
 def test_an_expired_token_is_told_so_and_only_to_its_holder(unit, hospital, anybody):
-    with unit.store.change() as db:
-        db.execute("UPDATE tokens SET expires = '2020-01-01T00:00:00Z' WHERE party IS NOT NULL")
+    sql(unit, "UPDATE tokens SET expires = '2020-01-01T00:00:00Z' WHERE party IS NOT NULL")
     assert "expired at 2020" in hospital.get("/api/token", 401).json()["error"]
     other = {"Authorization": f"Bearer {hospital.token[:12]}{'x' * 43}"}
     assert "expired" not in anybody.get("/api/token", 401, headers=other).text
@@ -107,5 +106,5 @@ def test_only_the_operator_gives_tokens(hospital):
 
 def test_giving_a_token_revokes_the_operators_others(unit, operator):
     with unit.store.change() as db:
-        access.give(db, None, 1)
+        auth.give(db, None, 1)
     operator.get("/api/token", 401)
