@@ -149,11 +149,11 @@ def names(text):
 
 
 def experiments(text):
-    grid = {"data": (text,), "epsilon": ("0.1", "1"), "draw": range(2)}
+    grid = {"data": (text,), "method": (text,), "epsilon": ("0.1", "1"), "draw": range(2)}
     claim = Claim(text, text, lambda _: (True, text), text)
     plot = Plot("epsilon", "f1", "data", "ε", "F1")
     one = Experiment(
-        "eps", where="Figure 7", title=text, about=text, measure=lambda **_: [],
+        "eps", where=f"Figure {text}", title=text, about=text, measure=lambda **_: [],
         shown=(plot, Table(("data",), ("f1",))), full=(grid,), quick=(grid,), tiny=(grid,),
         claims=(claim,),
     )  # fmt: skip
