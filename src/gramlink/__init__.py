@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         sample,
         surnames,
     )
+    from gramlink.lab.scores import Scores, score
     from gramlink.matching.comparison import Comparison
     from gramlink.matching.pairs import Pairs, match, match_batches, match_to_parquet
     from gramlink.matching.pass_choice import chosen_passes
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from gramlink.records.reading import Problem, Records, read_records
     from gramlink.records.schema import Schema, load_schema
     from gramlink.records.strings import Strings
-    from gramlink.reports.scores import Scores, score
     from gramlink.scoring.explanation import Explanation, explain
     from gramlink.scoring.model import Model
 
@@ -115,7 +115,7 @@ _HOME = {
     "Refused": "errors",
     "Results": "bundles.results",
     "Schema": "records.schema",
-    "Scores": "reports.scores",
+    "Scores": "lab.scores",
     "Strings": "records.strings",
     "Unanswered": "errors",
     "Vectors": "embedding.vectors",
@@ -152,7 +152,7 @@ _HOME = {
     "read_recipient": "bundles.sealing",
     "read_records": "records.reading",
     "sample": "lab.datasets",
-    "score": "reports.scores",
+    "score": "lab.scores",
     "seal": "bundles.sealing",
     "surnames": "lab.datasets",
     "unseal": "bundles.sealing",

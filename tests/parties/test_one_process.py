@@ -6,12 +6,12 @@ from gramlink.errors import InvalidParameter, InvalidRecords, InvalidSchema
 from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.lab.datasets.persons import persons
 from gramlink.lab.rivals.edit_distance import within_edits
+from gramlink.lab.scores import score
 from gramlink.parties.one_process import deduplicate, link
 from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
-from gramlink.reports.scores import score
 from strategies import frequent_grams
 
 COUNT = 300

@@ -9,13 +9,13 @@ import pytest
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter, InvalidRecords, Mismatch
 from gramlink.lab.datasets import cities, febrl4, persons, surnames
+from gramlink.lab.scores import score
 from gramlink.parties.linkage_unit import LinkageUnit, link_all
 from gramlink.parties.one_process import deduplicate, link
 from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.scores import score
 from gramlink.scoring import score as scoring
 from strategies import frequent_grams
 

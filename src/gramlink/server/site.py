@@ -1,11 +1,10 @@
 """The web pages: signing in and out, and what the interface says, as HTML."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qs, quote
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gramlink.io.clock import seconds_until
@@ -44,8 +43,8 @@ def home(request: Request, unit: OfUnit) -> Response:
         return RedirectResponse(f"/exchanges/{quote(viewer.party.exchange_name)}", 303)
     with unit.store.read() as db:
         listed = views.of_all(db, unit.folder)
-    shown = [_shown(one) for one in listed]
-    return HTMLResponse(pages.operator_home(shown, _shown(views.of_unit(unit))))
+    page = pages.operator_home(listed, views.of_unit(unit), views.of_viewer(viewer))
+    return HTMLResponse(page)
 
 
 async def _token_in(request: Request) -> str:
@@ -96,21 +95,15 @@ def exchange(name: ExchangeName, viewer: Member, unit: OfUnit) -> Response:
     """One exchange, as the viewer may see it."""
     with unit.store.read() as db:
         view = views.of_exchange(db, unit.folder, name, viewer)
-    return HTMLResponse(pages.exchange_page(_shown(view), _shown(views.of_viewer(viewer))))
+    return HTMLResponse(pages.exchange_page(view, views.of_viewer(viewer)))
 
 
 @router.get("/log")
 def whole_log(viewer: Operator, unit: OfUnit) -> Response:
     """Who did what when."""
     with unit.store.read() as db:
-        log = _shown(views.of_log(db))
-    who = _shown(views.of_viewer(viewer))
-    return HTMLResponse(pages.log_page(log["entries"], log["intact"], who))
-
-
-def _shown(view: BaseModel) -> dict[str, Any]:
-    """What the interface says, as the pages take it."""
-    return view.model_dump(by_alias=True, exclude_unset=True)
+        found = views.of_log(db)
+    return HTMLResponse(pages.log_page(found, views.of_viewer(viewer)))
 
 
 @router.get("/static/{file}")

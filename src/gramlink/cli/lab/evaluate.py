@@ -16,7 +16,7 @@ PairsFile = Annotated[Path, typer.Argument(help="A CSV file with id_left and id_
 def evaluate(links_file: PairsFile, truth_file: PairsFile, as_json: AsJson = False) -> None:
     """Print precision, recall and F1."""
     from gramlink.errors import Mismatch
-    from gramlink.reports.scores import score
+    from gramlink.lab.scores import score
 
     speaker = Speaker(quiet=False, as_json=as_json)
     links, truth = read_links(links_file), read_links(truth_file)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlink.reports.scores import Scores, score
+from gramlink.lab.scores import Scores, score
 
 PAIRS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")))
 

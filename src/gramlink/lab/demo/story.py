@@ -1,4 +1,4 @@
-"""A report of one page with pictures, which opens without a network."""
+"""The story of a demo of names: one page with pictures, which opens without a network."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,27 +7,30 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.embedding.vectors import Vectors
-from gramlink.reports.page import (
-    BLUE,
-    GREY,
-    ORANGE,
-    STYLE,
-    Message,
-    fact_rows,
-    message_row,
-    picture,
-    score_row,
-)
-from gramlink.reports.scores import Scores
+from gramlink.lab.scores import Scores
+from gramlink.reports.page import templates
+from gramlink.reports.picture import BLUE, GREY, ORANGE, picture
 
 Ints = npt.NDArray[np.int64]
 
 SAMPLED = 1000  # left records that the pictures of distances look at
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one party sent another."""
+
+    sender: str
+    reader: str
+    what: str
+    file: str
+    size: int
+    cost: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Story:
-    """What a report tells. `truth[i]` is the right row that matches left row i."""
+    """What the page tells. `truth[i]` is the right row that matches left row i."""
 
     choices: dict[str, str]
     messages: tuple[Message, ...]
@@ -40,7 +43,7 @@ class Story:
     private: bool
 
 
-def write_report(story: Story) -> str:
+def story_page(story: Story) -> str:
     """The page as HTML, pictures included."""
     distances = _Distances.of(story)
     pictures = (
@@ -62,19 +65,8 @@ def write_report(story: Story) -> str:
             picture(lambda axes: _draw_curve(axes, distances)),
         ),
     )
-    return _PAGE.format(
-        style=STYLE,
-        choices=fact_rows(story.choices),
-        scores="".join(score_row(name, scores) for name, scores in story.scores),
-        messages="".join(map(message_row, story.messages)),
-        pictures="".join(
-            f"<figure><h3>{title}</h3>{svg}<figcaption>{text}</figcaption></figure>"
-            for title, text, svg in pictures
-        ),
-        protected=_PROTECTED if story.private else _UNPROTECTED,
-        sampled=len(distances.rows),
-        seconds=f"{story.seconds:.0f}",
-    )
+    template = templates("lab").get_template("lab/names.html")
+    return template.render(story=story, pictures=pictures, sampled=len(distances.rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,45 +139,3 @@ def _draw_curve(axes: Any, distances: _Distances) -> None:
     axes.step(limits, f1, where="post", color=GREY, linestyle="--", label="F1")
     axes.set(xlabel="global threshold (distance)", ylim=(0, 1.03))
     axes.legend(frameon=False)
-
-
-_PROTECTED = """<b>Protected by ε:</b> the grams that the owners show each other. Whether one
-person's record was in the data changes the probability of any base by a factor of at most
-e<sup>ε</sup>. A person with m records is protected at mε."""
-
-_UNPROTECTED = """<b>Protected by ε:</b> nothing. The exact miner shows the true grams: it has no
-privacy, and is for experiments only."""
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>gramlink demo</title><style>{style}</style></head><body>
-<h1>gramlink demo: two owners, one linkage unit</h1>
-<table><tbody>{choices}</tbody></table>
-
-<h2>Result</h2>
-<div class="scroll"><table><thead><tr><th>method</th><th class=n>links</th>
-<th class=n>precision</th><th class=n>recall</th><th class=n>F1</th></tr></thead>
-<tbody>{scores}</tbody></table></div>
-<p>The second row is the paper's own rule, on the same base and vectors. The third
-needs both sides' plain text in one place: it is what privacy is measured against.</p>
-
-<h2>Who sent what to whom</h2>
-<div class="scroll"><table><thead><tr><th>from</th><th>to</th><th>what</th><th>file</th>
-<th class=n>bytes</th><th>cost</th></tr></thead><tbody>{messages}</tbody></table></div>
-
-<h2>What is protected, and what is not</h2>
-<div class="protects">
-<p>{protected}</p>
-<p><b>Not protected by ε:</b> the vectors and thresholds that the linkage unit receives. The
-linkage unit is trusted not to attack them: with the base, a public list of names and a
-nearest-neighbour search, it could name almost all records. That is why the base is never
-sent to it. Other encodings of the field, such as Bloom filters, fall to the same attack.</p>
-</div>
-
-<h2>Pictures</h2>
-{pictures}
-<footer>Pictures of distances look at {sampled} records of the left owner against all of the
-right one. The whole demo took {seconds} seconds.</footer>
-</body></html>
-"""
