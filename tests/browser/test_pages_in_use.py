@@ -205,7 +205,7 @@ def test_what_is_typed_keeps_its_focus_while_the_page_changes(visit, server):
     assert page.evaluate("document.activeElement.id") == "recipient-text"
     assert page.locator("#recipient-text").input_value() == "age1half"
     made.join("hospital")
-    page.wait_for_selector("#stages [aria-current]:has-text('Mined')")
+    page.wait_for_selector("#stages [aria-current]:has-text('Mining')")
 
 
 def test_a_token_is_revoked_and_replaced_after_a_question(visit, server):

@@ -2,7 +2,7 @@
 
 STAGES = {
     "joining": "Joining",
-    "mined": "Mined",
+    "mined": "Mining",
     "bundles": "Bundles",
     "linking": "Linking",
     "done": "Done",
