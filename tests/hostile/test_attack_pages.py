@@ -15,7 +15,7 @@ from gramlink.bundles.sealing import new_identity
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.embedding.vectors import Vectors
-from gramlink.exchange.wire import LogEntry, LogInfo, TokenInfo
+from gramlink.exchange.wire import ExchangeInfo, LogEntry, LogInfo, PartyInfo, TokenInfo
 from gramlink.lab.demo.story import Message, Story, story_page
 from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Plot, Table
 from gramlink.lab.experiments.report.page import report
@@ -86,20 +86,21 @@ def exchange(text, stage, state="refused"):
         late["mined_sent_to"] = []
     if stage == "done":
         late["results"] = {**late["results"], "fetched": None}
-    return seen
+    parties = tuple(PartyInfo.model_construct(**one) for one in seen.pop("parties"))
+    return ExchangeInfo.model_construct(**seen, parties=parties)
 
 
 def party_page(text, stage, state="refused", place=1):
     seen = exchange(text, stage, state)
     numbers = {"links": 4, "possible": 1, "precision": 0.9, "recall": 0.8}
     viewer = TokenInfo.model_construct(role="party", party=f"{text} {place}", expires=text)
-    return pages.exchange_page({**seen, "summary": numbers}, viewer)
+    return pages.exchange_page(seen.model_copy(update={"summary": numbers}), viewer)
 
 
 def home(text):
     limits = {"bundle_bytes": 2**32}
     unit = {"gramlink": text, "recipient": KEY, "fingerprint": text, "limits": limits}
-    return pages.operator_home([exchange(text, "bundles")], unit)
+    return pages.operator_home([exchange(text, "bundles")], unit, OPERATOR)
 
 
 def log(text):

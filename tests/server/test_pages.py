@@ -17,20 +17,19 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import new_identity, seal, unseal, write_recipient
 from gramlink.cli import app
 from gramlink.exchange.values import read
-from gramlink.exchange.wire import ExchangeInfo, Limits, LogEntry, LogInfo, TokenInfo, UnitInfo
+from gramlink.exchange.wire import ExchangeInfo, LogInfo, TokenInfo, UnitInfo
 from gramlink.parties.answers import answer
 from gramlink.server import pages
 
 KEYS = [new_identity().recipient for _ in range(3)]
 STATIC = Path(pages.__file__).parent.parent / "static"
-LATER = "2030-01-01T00:00:00Z"
-OPERATOR = TokenInfo(role="operator", exchange=None, party=None, expires=LATER)
-UNIT = UnitInfo(
-    gramlink="0.1.0",
-    recipient=KEYS[2],
-    fingerprint=KEYS[2].fingerprint,
-    limits=Limits(bundle_bytes=2**32, mined_bytes=2**24),
-)
+OPERATOR = {"role": "operator", "exchange": None, "party": None, "expires": "2030-01-01T00:00:00Z"}
+UNIT = {
+    "gramlink": "0.1.0",
+    "recipient": KEYS[2].key,
+    "fingerprint": KEYS[2].fingerprint,
+    "limits": {"bundle_bytes": 2**32, "mined_bytes": 2**24},
+}
 HISTOGRAM = [[-6, 90_000], [-5, 800], [3, 1], [8, 400], [9, 40]]
 PAIR = {
     "left": "hospital",
@@ -39,7 +38,7 @@ PAIR = {
     "possible": 17,
     "precision": 0.9987,
     "recall": 0.9612,
-    "rows": {"hospital": 5000, "registry": 6000},
+    "rows": {"hospital": 5000, "registry": 5000},
     "weights": {},
     "histogram": HISTOGRAM,
     "passes": [{"pass": {"surname": 1, "born": 0}, "found": 5000, "added": 4000}],
@@ -50,7 +49,7 @@ STATES = ("none", "uploading", "checking", "accepted", "refused")
 
 
 def viewer_of(name):
-    return TokenInfo(role="party", exchange="heart", party=name, expires=LATER)
+    return {"role": "party", "exchange": "heart", "party": name, "expires": "2030-01-01T00:00:00Z"}
 
 
 def bundle(state="none", **known):
@@ -108,17 +107,21 @@ def as_seen_by_a_party(seen):
 
 
 def exchange_page(seen, viewer):
-    return pages.exchange_page(read(ExchangeInfo, json.dumps(seen).encode()), viewer)
+    return pages.exchange_page(told(ExchangeInfo, seen), told(TokenInfo, viewer))
 
 
-def home(*seen):
-    return pages.operator_home([read(ExchangeInfo, json.dumps(one).encode()) for one in seen], UNIT)
+def operator_home(listed):
+    exchanges = [told(ExchangeInfo, seen) for seen in listed]
+    return pages.operator_home(exchanges, told(UnitInfo, UNIT), told(TokenInfo, OPERATOR))
 
 
-def log_page(*entries, intact=True):
-    return pages.log_page(
-        LogInfo(entries=tuple(LogEntry(**one) for one in entries), intact=intact), OPERATOR
-    )
+def log_page(entries, intact=True):
+    log = told(LogInfo, {"entries": entries, "intact": intact})
+    return pages.log_page(log, told(TokenInfo, OPERATOR))
+
+
+def told(model, content):
+    return read(model, json.dumps(content).encode())
 
 
 ENTRY = {
@@ -136,10 +139,10 @@ def every_page():
     yield "sign in", pages.sign_in()
     yield "sign in again", pages.sign_in("this token has expired")
     yield "problem", pages.problem_page(404, "there is no such exchange", "check the name")
-    yield "empty log", log_page()
-    yield "log", log_page(ENTRY, {**ENTRY, "exchange": None}, intact=False)
-    yield "empty home", home()
-    yield "home", home(*map(view, STAGES))
+    yield "empty log", log_page([])
+    yield "log", log_page([ENTRY, {**ENTRY, "exchange": None}], intact=False)
+    yield "empty home", operator_home([])
+    yield "home", operator_home([view(stage) for stage in STAGES])
     for stage, state in product(STAGES, STATES):
         three = view(stage, ("hospital", "registry", "office"), state)
         for seen in (view(stage, state=state), three):
@@ -248,13 +251,13 @@ def test_a_name_is_shown_as_it_is_and_never_becomes_markup(name, stage, state):
     seen["parties"][0]["bundle"]["reason"] = name
     if seen["summary"]:
         pair = {**PAIR, "left": name, "warnings": [name]}
-        seen["summary"] = {"pairs": [pair], "clusters": 1}
+        seen["summary"] = {"pairs": [pair], "clusters": 4321}
     for page in (
         exchange_page(seen, OPERATOR),
         exchange_page(as_seen_by_a_party(seen), viewer_of(name)),
         exchange_page(as_seen_by_a_party(seen), viewer_of("registry")),
-        home(seen),
-        log_page({**ENTRY, "who": name, "detail": name}),
+        operator_home([seen]),
+        log_page([{**ENTRY, "who": name, "detail": name}]),
         pages.sign_in(name),
         pages.problem_page(400, name, name),
     ):
@@ -438,20 +441,20 @@ def test_many_pairs_are_folded_away():
 
 def test_the_log_is_shown_newest_first_and_says_whether_it_is_whole():
     entries = [{**ENTRY, "number": number, "what": f"step {number}"} for number in (1, 2)]
-    page = log_page(*entries)
+    page = log_page(entries)
     assert page.index("step 2") < page.index("step 1")
     assert "The chain is intact" in page
     assert ">0123456789ab<" in page
-    assert "The chain is broken" in log_page(*entries, intact=False)
+    assert "The chain is broken" in log_page(entries, intact=False)
 
 
 def test_the_first_page_says_what_to_do_when_there_is_no_exchange():
-    assert "There is no exchange yet" in home()
-    assert KEYS[2].fingerprint in home()
+    assert "There is no exchange yet" in operator_home([])
+    assert KEYS[2].fingerprint in operator_home([])
 
 
 def test_the_first_page_shows_each_exchange_at_a_glance():
-    text = Parsed(home(view("bundles", state="refused"), view("done"))).text
+    text = Parsed(operator_home([view("bundles", state="refused"), view("done")])).text
     assert "hospital: bundle refused" in text
     assert "registry: results are ready" in text
 

@@ -43,7 +43,8 @@ def home(request: Request, unit: OfUnit) -> Response:
         return RedirectResponse(f"/exchanges/{quote(viewer.party.exchange_name)}", 303)
     with unit.store.read() as db:
         listed = views.of_all(db, unit.folder)
-    return HTMLResponse(pages.operator_home(listed, views.of_unit(unit)))
+    page = pages.operator_home(listed, views.of_unit(unit), views.of_viewer(viewer))
+    return HTMLResponse(page)
 
 
 async def _token_in(request: Request) -> str:
@@ -101,8 +102,8 @@ def exchange(name: ExchangeName, viewer: Member, unit: OfUnit) -> Response:
 def whole_log(viewer: Operator, unit: OfUnit) -> Response:
     """Who did what when."""
     with unit.store.read() as db:
-        log = views.of_log(db)
-    return HTMLResponse(pages.log_page(log, views.of_viewer(viewer)))
+        found = views.of_log(db)
+    return HTMLResponse(pages.log_page(found, views.of_viewer(viewer)))
 
 
 @router.get("/static/{file}")

@@ -27,16 +27,16 @@ def problem_page(status: int, message: str, hint: str) -> str:
     return _page("problem", status=status, message=message, hint=hint)
 
 
-def operator_home(exchanges: Sequence[ExchangeInfo], unit: UnitInfo) -> str:
+def operator_home(exchanges: Sequence[ExchangeInfo], unit: UnitInfo, viewer: TokenInfo) -> str:
     """The exchanges with each party's state, the unit's key, and the form for a new one."""
-    return _page("home", {"role": "operator"}, exchanges=exchanges, unit=unit)
+    return _page("home", viewer, exchanges=exchanges, unit=unit)
 
 
 def exchange_page(view: ExchangeInfo, viewer: TokenInfo) -> str:
     """How an exchange stands, what to do next, and the means to do it.
 
-    Privacy: shows what the view holds, which is what the viewer may see; a party gets no
-    means of the operator's.
+    Privacy: shows what the view holds, which is what the viewer may see; a party gets no link
+    to what is the operator's.
     """
     return _page(viewer.role, viewer, view=view)
 
@@ -46,5 +46,5 @@ def log_page(log: LogInfo, viewer: TokenInfo) -> str:
     return _page("log", viewer, entries=log.entries, intact=log.intact)
 
 
-def _page(template: str, viewer: object = None, **shown: Any) -> str:
+def _page(template: str, viewer: TokenInfo | None = None, **shown: Any) -> str:
     return _TEMPLATES.get_template(f"server/{template}.html").render(viewer=viewer, **shown)
