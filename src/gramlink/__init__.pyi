@@ -42,6 +42,8 @@ from gramlink.lab.datasets import febrl4 as febrl4
 from gramlink.lab.datasets import persons as persons
 from gramlink.lab.datasets import sample as sample
 from gramlink.lab.datasets import surnames as surnames
+from gramlink.lab.scores import Scores as Scores
+from gramlink.lab.scores import score as score
 from gramlink.matching.comparison import Comparison as Comparison
 from gramlink.matching.pairs import Pairs as Pairs
 from gramlink.matching.pairs import match as match
@@ -77,8 +79,6 @@ from gramlink.records.reading import read_records as read_records
 from gramlink.records.schema import Schema as Schema
 from gramlink.records.schema import load_schema as load_schema
 from gramlink.records.strings import Strings as Strings
-from gramlink.reports.scores import Scores as Scores
-from gramlink.reports.scores import score as score
 from gramlink.scoring.explanation import Explanation as Explanation
 from gramlink.scoring.explanation import explain as explain
 from gramlink.scoring.model import Model as Model

@@ -68,10 +68,10 @@ class Exchange:
             self.call("PUT", "/recipient", party, body=key.encode())
         return self
 
-    def base(self, sender, to, content=b"mined"):
+    def send_mined(self, sender, to, content=b"mined"):
         """Send what a party mined, sealed."""
         sealed = seal(content, [self.identities[to].recipient])
-        self.call("PUT", f"/bases/{quote(to)}", sender, body=sealed)
+        self.call("PUT", f"/mined/{quote(to)}", sender, body=sealed)
         return sealed
 
     def at_bundles(self):
@@ -80,7 +80,7 @@ class Exchange:
         for sender in self.tokens:
             for to in self.tokens:
                 if to != sender:
-                    self.base(sender, to)
+                    self.send_mined(sender, to)
         return self
 
     def upload(self, party, content):

@@ -11,6 +11,7 @@ from gramlink.deciding.rules import RULES
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import persons
+from gramlink.lab.scores import score
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -18,7 +19,6 @@ from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.scores import score
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.model import Model
 from gramlink.scoring.score import Scored

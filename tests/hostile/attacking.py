@@ -179,9 +179,9 @@ class Party:
     def join(self):
         self.ask("PUT", "recipient", 204, content=self.recipient.key)
 
-    def send_base(self, to):
+    def send_mined(self, to):
         sealed = seal(b"grams", [identity_of(to).recipient])
-        self.ask("PUT", f"bases/{quote(to, safe='')}", 204, content=sealed)
+        self.ask("PUT", f"mined/{quote(to, safe='')}", 204, content=sealed)
 
     def view(self):
         return self.ask("GET", "", 200).json()
@@ -350,7 +350,7 @@ class Server:
         for one in parties:
             one.join()
         for one, other in itertools.permutations(parties, 2):
-            one.send_base(other.name)
+            one.send_mined(other.name)
         return parties
 
     def works(self):
@@ -381,9 +381,9 @@ class Server:
             known.add(f"exchanges/{exchange}/{kind.format(number)}")
             known |= {f"exchanges/{exchange}/results-{number}.age"} if results else set()
         for exchange, sender, receiver in self.tables(
-            "SELECT exchange, sender, receiver FROM bases JOIN parties ON number = sender"
+            "SELECT exchange, sender, receiver FROM mined JOIN parties ON number = sender"
         ):
-            known.add(f"exchanges/{exchange}/base-{sender}-{receiver}.age")
+            known.add(f"exchanges/{exchange}/mined-{sender}-{receiver}.age")
         return sorted(set(self.files()) - known)
 
     def leaks(self):

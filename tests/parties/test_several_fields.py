@@ -9,6 +9,7 @@ import pytest
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter, InvalidRecords, Mismatch
 from gramlink.lab.datasets import cities, febrl4, persons, surnames
+from gramlink.lab.scores import score
 from gramlink.matching import chance
 from gramlink.parties.linkage_unit import LinkageUnit, link_all
 from gramlink.parties.one_process import deduplicate, link
@@ -16,7 +17,6 @@ from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.scores import score
 from strategies import frequent_grams
 
 NAMES = frequent_grams(surnames()[:5000])  # of public lists, so that runs are the same

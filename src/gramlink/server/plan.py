@@ -7,14 +7,14 @@ from decimal import Decimal
 
 from gramlink.bundles.secrecy import check_secrecy
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
+from gramlink.exchange.values import MOST_DAYS
+from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
 from gramlink.io.files import DAMAGE, exchange_name, owner_name
 from gramlink.parties.admission import alike
 from gramlink.parties.answers import RETURNS, check_returns
 from gramlink.records.schema import Schema, schema_from
-from gramlink.server.access import LONGEST
 
 LARGEST_SCHEMA = 2**18
-MOST_PARTIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         exchange_name(self.name)
-        if not 2 <= len(self.parties) <= MOST_PARTIES:
+        if not FEWEST_PARTIES <= len(self.parties) <= MOST_PARTIES:
             raise InvalidParameter(
-                f"an exchange has 2 to {MOST_PARTIES} parties, not {len(self.parties)}"
+                f"an exchange has {FEWEST_PARTIES} to {MOST_PARTIES} parties, "
+                f"not {len(self.parties)}"
             )
         if alike(map(party_name, self.parties)):
             raise InvalidParameter(
@@ -53,8 +54,8 @@ class Plan:
 
 def check_days(days: int) -> None:
     """Refuse a token that never holds, or for ever."""
-    if not 1 <= days <= LONGEST:
-        raise InvalidParameter(f"a token holds for 1 to {LONGEST} days, not {days}")
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidParameter(f"a token holds for 1 to {MOST_DAYS} days, not {days}")
 
 
 def party_name(name: str) -> str:

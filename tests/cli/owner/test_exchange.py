@@ -68,7 +68,7 @@ def test_nothing_is_spent_unless_somebody_agrees(run, unit, folder, monkeypatch)
     monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
     assert "not agreed to; nothing was spent" in run(*ASK, ok=False).err
     assert not (folder / "hospital.ledger").exists()
-    assert ("hospital", "registry") not in unit.bases
+    assert ("hospital", "registry") not in unit.mined
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     run(*ASK)
     assert (folder / "hospital.ledger").exists()

@@ -24,7 +24,7 @@ def evaluate(*, links_file: LinksFile, truth_file: TruthFile, as_json: AsJson = 
     Example: gramlink evaluate both.csv truth.csv
     """
     from gramlink.errors import Mismatch
-    from gramlink.reports.scores import score
+    from gramlink.lab.scores import score
 
     speaker = Speaker(as_json=as_json)
     links, truth = read_links(links_file), read_links(truth_file)

@@ -39,7 +39,7 @@ def experiments(
     from gramlink.lab.experiments.report.publication import publish
     from gramlink.lab.experiments.report.sections import Section
     from gramlink.lab.experiments.runs import is_complete, run
-    from gramlink.reports.page import check_matplotlib
+    from gramlink.reports.picture import check_matplotlib
 
     speaker = Speaker(quiet=quiet)
     unknown = [name for name in only or () if name not in EXPERIMENTS]

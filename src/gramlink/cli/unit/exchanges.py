@@ -1,12 +1,15 @@
 """`gramlink unit list`, `show` and `delete`: the exchanges that there are."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gramlink.cli.options import AsJson
 from gramlink.cli.speaker import Speaker, confirmed
 from gramlink.cli.unit.options import DataFolder, Name
+
+if TYPE_CHECKING:
+    from gramlink.exchange.wire import PartyInfo
 
 
 def list_(*, data: DataFolder, as_json: AsJson = False) -> None:
@@ -21,9 +24,9 @@ def list_(*, data: DataFolder, as_json: AsJson = False) -> None:
         found = views.of_all(db, unit.folder)
     speaker = Speaker(as_json=as_json)
     for view in found:
-        states = ", ".join(f"{one['name']} {_standing(one)}" for one in view["parties"])
-        speaker.say(f"{view['name']}  {view['stage']}  {states}")
-    speaker.summary(found)
+        states = ", ".join(f"{one.name} {_standing(one)}" for one in view.parties)
+        speaker.say(f"{view.name}  {view.stage}  {states}")
+    speaker.summary([view.model_dump(mode="json", by_alias=True) for view in found])
 
 
 def show(*, name: Name, data: DataFolder, as_json: AsJson = False) -> None:
@@ -32,42 +35,38 @@ def show(*, name: Name, data: DataFolder, as_json: AsJson = False) -> None:
     Example: gramlink unit show stroke-2026 --data unit
     """
     from gramlink.server import views
-    from gramlink.server.access import Viewer
+    from gramlink.server.auth import Viewer
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.read() as db:
         view = views.of_exchange(db, unit.folder, name, Viewer("operator", ""))
     speaker = Speaker(as_json=as_json)
-    reason = f": {view['reason']}" if view["reason"] else ""
-    speaker.say(f"{view['name']}, made at {view['created']}, stage {view['stage']}{reason}")
-    for party in view["parties"]:
-        speaker.say(f"  {party['name']}, who gets {party['returns']}: {_standing(party)}")
-        if party["bundle"]["reason"]:
-            speaker.say(f"    {party['bundle']['reason']}")
-    if view["erased"] or view["erase"]:
-        when = (
-            f"were erased at {view['erased']}"
-            if view["erased"]
-            else f"will be erased at {view['erase']}"
-        )
+    reason = f": {view.reason}" if view.reason else ""
+    speaker.say(f"{view.name}, made at {view.created}, stage {view.stage}{reason}")
+    for party in view.parties:
+        speaker.say(f"  {party.name}, who gets {party.returns}: {_standing(party)}")
+        if party.bundle.reason:
+            speaker.say(f"    {party.bundle.reason}")
+    if view.erased or view.erase:
+        when = f"were erased at {view.erased}" if view.erased else f"will be erased at {view.erase}"
         speaker.say(f"its files {when}")
-    speaker.summary(view)
+    speaker.summary(view.model_dump(mode="json", by_alias=True))
 
 
-def _standing(party: dict[str, Any]) -> str:
+def _standing(party: "PartyInfo") -> str:
     """The farthest that a party has come."""
-    bundle, results = party["bundle"], party["results"]
-    if results["fetched"]:
-        return f"fetched its results at {results['fetched']}"
-    if results["ready"]:
+    bundle, results = party.bundle, party.results
+    if results.fetched:
+        return f"fetched its results at {results.fetched}"
+    if results.ready:
         return "can fetch its results"
-    if bundle["state"] == "uploading":
-        return f"uploading, {bundle['offset']:,} of {bundle['size']:,} bytes"
-    if bundle["state"] != "none":
-        return f"bundle {bundle['state']}"
-    if party["bases"]:
-        return f"sent its base to {', '.join(party['bases'])}"
-    return "joined" if party["recipient"] else "not joined"
+    if bundle.state == "uploading":
+        return f"uploading, {bundle.offset:,} of {bundle.size:,} bytes"
+    if bundle.state != "none":
+        return f"bundle {bundle.state}"
+    if party.mined_sent_to:
+        return f"sent what it mined to {', '.join(party.mined_sent_to)}"
+    return "joined" if party.recipient else "not joined"
 
 
 def delete(

@@ -46,7 +46,7 @@ def serve(
     from gramlink.errors import GramlinkError
 
     try:
-        from gramlink.server.running import Address, listening, loopback, serve_on
+        from gramlink.server.listener import Address, listening, loopback, serve_on
     except ModuleNotFoundError as error:
         raise GramlinkError(
             f"this installation cannot serve, as it has no {error.name}",

@@ -10,7 +10,7 @@ from gramlink.cli.speaker import printable
 from gramlink.cli.unit.options import HERE, DataFolder, Days, Name, PartyName, TokenFolder
 
 if TYPE_CHECKING:
-    from gramlink.server.tokens import Token
+    from gramlink.server.auth import Token
 
 
 def token(
@@ -25,13 +25,13 @@ def token(
 
     Example: gramlink unit token stroke-2026 hospital --data unit
     """
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.plan import check_days
     from gramlink.server.unit import opened
 
     check_days(days)
     with opened(data) as unit, unit.store.change() as db:
-        given, expires = access.give_to_party(db, name, party, days)
+        given, expires = auth.give_to_party(db, name, party, days)
         (path,) = write_tokens(tokens, name, {party: given})
     typer.echo(printable(f"wrote {path}, which holds until {expires}; give it to {party} only"))
 
@@ -41,11 +41,11 @@ def revoke(*, name: Name, party: PartyName, data: DataFolder) -> None:
 
     Example: gramlink unit revoke stroke-2026 hospital --data unit
     """
-    from gramlink.server import access
+    from gramlink.server import auth
     from gramlink.server.unit import opened
 
     with opened(data) as unit, unit.store.change() as db:
-        access.revoke_of_party(db, name, party)
+        auth.revoke_of_party(db, name, party)
     typer.echo(printable(f"the token of {party} no longer holds"))
 
 

@@ -16,6 +16,8 @@ from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection, agree
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import written_whole
+from gramlink.lab.demo.story import Message
+from gramlink.lab.scores import Scores, score
 from gramlink.matching.pairs import Progress
 from gramlink.mining.mined import Mined
 from gramlink.mining.miners import EXPERIMENTAL, price
@@ -25,8 +27,6 @@ from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.page import Message
-from gramlink.reports.scores import Scores, score
 
 Bar = AbstractContextManager[Progress | None]
 
