@@ -742,7 +742,7 @@ def test_what_the_unit_gets_of_several_fields_holds_no_value(linked_people):
         manifest = archive.read("manifest.json").decode()
         rows = pl.read_parquet(io.BytesIO(archive.read("records.parquet")))
     about = json.loads(manifest)
-    assert list(about["gram lengths"]) == ["given", "surname", "born", "sex", "postcode"]
+    assert list(about["shape"]) == ["given", "surname", "born", "sex", "postcode"]
     assert about["unique"] is True
     own = ("column", "missing", "format", "codes", "grams")
     assert not [

@@ -16,6 +16,7 @@ from gramlink.bundles.sealing import new_identity
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.embedding.thresholds import coarse, thresholds
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.errors import (
     BudgetExceeded,
     InvalidFile,
@@ -138,8 +139,8 @@ def test_a_bundle_holds_pseudonyms_vectors_and_the_left_owners_thresholds():
     ids = dict(zip(pseudonyms(LEFT, one.key), LEFT, strict=True))
     assert left.ids == tuple(sorted(ids))
     assert right.ids == tuple(sorted(pseudonyms(RIGHT, other.key)))
-    assert list(left.fields) == list(right.fields) == ["surname"]
-    ours, theirs = left.fields["surname"], right.fields["surname"]
+    assert list(left.records.fields) == list(right.records.fields) == ["surname"]
+    ours, theirs = left.records.fields["surname"], right.records.fields["surname"]
     assert ours.vectors.missing.tolist() == [ids[one] == "PATIENT-003" for one in left.ids]
     assert theirs.vectors.missing.sum() == 1
     base = agree(one.mine(None), other.mine(None)).bases["surname"]
@@ -147,12 +148,12 @@ def test_a_bundle_holds_pseudonyms_vectors_and_the_left_owners_thresholds():
     rows = [list(LEFT).index(ids[one]) for one in left.ids]
     assert ours.thresholds.tolist() == coarse(limits[rows], base.scale).tolist()
     assert theirs.thresholds is None
-    assert (left.has_thresholds, right.has_thresholds) == (True, False)
+    assert (left.records.leads, right.records.leads) == (True, False)
 
 
 def test_thresholds_are_multiples_of_a_whole_distance():
     left, _ = bundles()
-    field = left.fields["surname"]
+    field = left.records.fields["surname"]
     assert field.vectors.scale == 6
     assert (field.thresholds % 36 == 0).all()
     assert field.thresholds[~field.vectors.missing, 1].min() > 0
@@ -314,10 +315,12 @@ def test_bundles_of_different_projections_are_refused():
 def without_thresholds(bundle, *names):
     return replace(
         bundle,
-        fields={
-            name: replace(field, thresholds=None) if name in names else field
-            for name, field in bundle.fields.items()
-        },
+        records=VectorRecords(
+            {
+                name: replace(field, thresholds=None) if name in names else field
+                for name, field in bundle.records.fields.items()
+            }
+        ),
     )
 
 
@@ -333,7 +336,8 @@ def test_thresholds_of_the_right_bundle_are_for_owners_further_right():
     """Of three owners the second is right to the first, and left to the third."""
     left, right = bundles()
     limits = np.zeros((4, 2), np.int64)
-    both = replace(right, fields={"surname": replace(right.fields["surname"], thresholds=limits)})
+    surname = replace(right.records.fields["surname"], thresholds=limits)
+    both = replace(right, records=VectorRecords({"surname": surname}))
     found, expected = (LinkageUnit.of(left, other).link().links for other in (both, right))
     assert same(found, expected)
 
@@ -407,7 +411,10 @@ def test_each_different_record_is_sent_once_in_the_order_of_pseudonyms(people):
     groups = by_definition(party)
     expected = {pseudonyms([min(ids)], party.key)[0]: values for values, ids in groups.items()}
     assert list(bundle.ids) == sorted(expected)
-    vectors, limits = bundle.fields["surname"].vectors, bundle.fields["surname"].thresholds
+    vectors, limits = (
+        bundle.records.fields["surname"].vectors,
+        bundle.records.fields["surname"].thresholds,
+    )
     everyone = party.encode(projection_of(party, other))["surname"]
     place = {one: row for row, one in enumerate(party.records.ids)}
     for row, one in enumerate(bundle.ids):
@@ -814,12 +821,12 @@ def test_every_field_of_a_bundle_has_vectors_and_the_left_owners_thresholds(link
     _, unit, _ = linked
     assert unit.fields == tuple(field.name for field in PERSON.fields)
     for field in PERSON.fields:
-        ours, theirs = unit.left.fields[field.name], unit.right.fields[field.name]
+        ours, theirs = unit.left.records.fields[field.name], unit.right.records.fields[field.name]
         assert ours.vectors.lengths == theirs.vectors.lengths
         assert ours.thresholds.shape == (200, PERSON.edits_of(field) + 1)
         assert theirs.thresholds is None
-    assert len(unit.left.fields["born"].vectors.lengths) == 80
-    assert len(unit.left.fields["phone"].vectors.lengths) == 110
+    assert len(unit.left.records.fields["born"].vectors.lengths) == 80
+    assert len(unit.left.records.fields["phone"].vectors.lengths) == 110
 
 
 def test_several_fields_are_linked_by_weight_and_say_how_well(linked):
@@ -939,7 +946,7 @@ def test_each_two_owners_are_linked(three):
 
 def test_of_three_owners_two_send_thresholds(three):
     parties, _, _ = three
-    assert [bundle.has_thresholds for bundle in embedded(parties)] == [True, True, False]
+    assert [bundle.records.leads for bundle in embedded(parties)] == [True, True, False]
 
 
 def test_clusters_hold_at_most_one_record_of_an_owner_and_the_right_ones(three):

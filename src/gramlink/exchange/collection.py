@@ -19,7 +19,7 @@ from gramlink.errors import InvalidFile, Mismatch
 from gramlink.exchange.folder import DONE, RESULTS
 from gramlink.exchange.part import Part
 from gramlink.io.files import written_whole
-from gramlink.matching.comparison import level_names
+from gramlink.records.levels import Levels
 
 _NUMBERS = ("distance", "match_weight", "match_probability")
 _WHAT = "the results of the linkage unit"
@@ -105,7 +105,7 @@ def _check(part: Part, projection: Projection, name: str, table: pl.DataFrame) -
             fine = cells.is_in(projection.owners)
         elif column in known and cells.dtype == pl.String:
             edits = part.owner.schema.edits_of(known[column])
-            fine = cells.is_in(level_names(edits))
+            fine = cells.is_in(Levels(edits).names)
         elif (column in _NUMBERS and cells.dtype == pl.Float64) or column == "cluster":
             continue
         else:

@@ -49,7 +49,7 @@ def admit(
         )
     if not bundle.ids:
         raise Mismatch("the bundle has no rows", hint="is the data file empty?")
-    if owner != max(owners) and not bundle.has_thresholds:
+    if owner != max(owners) and not bundle.records.leads:
         raise Mismatch(
             f"the bundle of {owner}, who is left to another owner, has no thresholds",
             hint="embed again, with the projection of all owners",

@@ -93,8 +93,8 @@ def check(folder: Folder, store: Store, job: Job) -> None:
             continue
         if party.facts.projection != facts.projection:
             raise Mismatch(f"{sender.name} and {party.name} differ in the projection")
-        if party.facts.gram_lengths != facts.gram_lengths:
-            raise Mismatch(f"{sender.name} and {party.name} differ in the gram lengths")
+        if party.facts.shape != facts.shape:
+            raise Mismatch(f"{sender.name} and {party.name} differ in the shape")
     with store.change() as db:
         if db.jobs.find(job.number):
             exchanges.accept(db, job, facts)
@@ -102,13 +102,12 @@ def check(folder: Folder, store: Store, job: Job) -> None:
 
 def facts_of(bundle: Bundle) -> Facts:
     """What is kept of an accepted bundle, for people to see and to compare the next one with."""
-    lengths = {name: list(field.vectors.lengths) for name, field in bundle.fields.items()}
     return Facts(
         rows=len(bundle.ids),
         epsilon=None if bundle.epsilon is None else str(bundle.epsilon),
         created=bundle.created,
         projection=bundle.projection,
-        gram_lengths=digest(lengths),
+        shape=digest(bundle.records.shape),
     )
 
 

@@ -1,77 +1,62 @@
-"""Map links back to an owner's own ids.
-
-Example: gramlink results links.csv hospital.csv -o hospital-links.csv
-"""
+"""`gramlink results`: links by an owner's own ids."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    LINKAGE,
-    Data,
-    Encoding,
-    IdentityFile,
-    KeyFile,
-    OwnerName,
-    Quiet,
-    SchemaFile,
-    Separator,
-    Speaker,
-    read_data,
-    read_opened,
-    read_pairs,
-    read_schema,
-    refuse_replacing,
-    write_csv,
-)
+from gramlink.cli.inputs import read_opened, read_pairs
+from gramlink.cli.options import IdentityFile, KeyFile, OwnSource, Quiet
+from gramlink.cli.outputs import refuse_replacing, write_csv
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def results(
+    *,
     links_file: Annotated[
         Path,
         typer.Argument(help="What `link` wrote, or what the linkage unit sent.", metavar="LINKS"),
     ],
-    data: Data,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: OWNER-links.csv.")
     ] = None,
-    schema_file: SchemaFile = LINKAGE,
-    owner: OwnerName = "",
     key_file: KeyFile = None,
     identity_file: IdentityFile = None,
-    separator: Separator = "",
-    encoding: Encoding = "",
+    source: OwnSource,
     quiet: Quiet = False,
 ) -> None:
-    """Replace this owner's pseudonyms by its ids; the other owner's stay as they are."""
+    """Map links back to an owner's own ids.
+
+    Replaces this owner's pseudonyms by its ids; the other owners' stay as they are.
+
+    Example: gramlink results links.csv hospital.csv -o hospital-links.csv
+    """
     from gramlink.bundles.pseudonyms import owner_key
     from gramlink.errors import InvalidFile, Mismatch
-    from gramlink.io.files import owner_name
     from gramlink.parties.owner import Owner
 
-    speaker = Speaker(quiet=quiet, as_json=False)
-    owner = owner_name(owner or data.stem)
-    key_file = key_file or Path(f"{owner}.key")
+    speaker = Speaker(quiet=quiet)
+    owner = source.name
+    key_file = source.key_file(key_file)
     output = output or Path(f"{owner}-links.csv")
-    refuse_replacing(output, links_file, data, schema_file, key_file, identity_file)
+    refuse_replacing(output, links_file, *source.files, key_file, identity_file)
     if not key_file.exists():
         raise InvalidFile(
             f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
         )
-    schema = read_schema(schema_file)
+    schema = source.schema()
     tables = _tables(links_file, identity_file, owner)
-    records = read_data(data, schema, separator, encoding)
+    records = source.records(schema)
     party = Owner(owner, records, schema, owner_key(key_file))
     mapped = {name: party.with_own_ids(table, *_ids(table)) for name, table in tables.items()}
     concerned = [name for name, table in tables.items() if _concerns(table, owner)]
     if concerned and all(mapped[name].equals(tables[name]) for name in concerned):
         raise Mismatch(
-            f"none of the pseudonyms in {links_file.name} is of {data.name} under {key_file.name}",
+            f"none of the pseudonyms in {links_file.name} is of {source.data.name} under "
+            f"{key_file.name}",
             hint="use the data and the key that were embedded",
         )
     for name, table in mapped.items():

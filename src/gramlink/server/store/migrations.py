@@ -98,7 +98,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         (
             "ALTER TABLE bases RENAME TO mined",
             # quotes within a value are escaped, so this can only be the key
-            """UPDATE parties SET facts = replace(facts, '"gram lengths":', '"gram_lengths":')""",
+            """UPDATE parties SET facts = replace(facts, '"gram lengths":', '"shape":')""",
         ),
         renamed=("base-", "mined-"),
     ),

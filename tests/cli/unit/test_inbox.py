@@ -72,7 +72,7 @@ def drop(dropped, folder, monkeypatch):
 
 
 def attended(run, *, ok=True, args=()):
-    result = run("unit", "inbox", "outbox", "--json", *args, ok=ok)
+    result = run("unit", "inbox", "inbox", "outbox", "--json", *args, ok=ok)
     return json.loads(result.out)
 
 
@@ -159,7 +159,7 @@ def test_an_owner_who_has_not_sent_anything_is_awaited(run, drop):
     exchange = attended(run)["exchanges"][0]
     assert (exchange["awaited"], exchange["files"]) == (["office"], [])
     assert receipt(drop, "clinic.bundle.age").startswith("accepted: the bundle of clinic, digest")
-    assert "office awaited" in run("unit", "inbox", "outbox").out
+    assert "office awaited" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_an_owner_cannot_open_what_is_for_another(refused_there, drop, run):
@@ -287,7 +287,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     from gramlink.io.locks import alone
 
     with alone(drop / "unit/outbox/.gramlink.lock", "at work"):
-        refused_there("unit", "inbox", "outbox", says="another process is at work")
+        refused_there("unit", "inbox", "inbox", "outbox", says="another process is at work")
     attended(run)
 
 
@@ -304,13 +304,13 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     ],
 )
 def test_what_cannot_be_attended_to_is_said(refused_there, args, says):
-    refused_there("unit", *args, says=says)
+    refused_there("unit", "inbox", *args, says=says)
 
 
 def test_an_empty_inbox_is_said(run, drop):
     for path in (drop / "unit/inbox").iterdir():
         path.unlink()
-    assert "inbox has no bundle" in run("unit", "inbox", "outbox").out
+    assert "inbox has no bundle" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_what_is_written_for_all_to_see_holds_no_pseudonym(run, drop):
