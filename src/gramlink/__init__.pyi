@@ -57,13 +57,14 @@ from gramlink.mining.mined import Mined as Mined
 from gramlink.mining.mined import mine as mine
 from gramlink.mining.miners import mine_field as mine_field
 from gramlink.mining.miners import read_again as read_again
-from gramlink.parties.answers import admit as admit
+from gramlink.parties.admission import admit as admit
 from gramlink.parties.answers import answer as answer
 from gramlink.parties.linkage_unit import LinkageUnit as LinkageUnit
 from gramlink.parties.linkage_unit import link_all as link_all
 from gramlink.parties.one_process import deduplicate as deduplicate
 from gramlink.parties.one_process import link as link
 from gramlink.parties.owner import Owner as Owner
+from gramlink.parties.receipt import receive as receive
 from gramlink.privacy.budget import Budget as Budget
 from gramlink.privacy.ledger import Charge as Charge
 from gramlink.privacy.ledger import Ledger as Ledger

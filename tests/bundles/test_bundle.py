@@ -19,7 +19,7 @@ from gramlink.embedding.base import Base
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors, embed
 from gramlink.encodings.vectors import VectorRecords
-from gramlink.errors import InvalidFile
+from gramlink.errors import InvalidFile, InvalidSchema
 from gramlink.io.files import digest
 from gramlink.records.strings import Strings
 from strategies import AB, bases, lists
@@ -27,6 +27,7 @@ from strategies import AB, bases, lists
 LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}
 EDITS = {"surname": 1, "born": 2, "sex": 0}  # of the surname, those of the schema
 READER = Recipient("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj")
+MINED = {"kind": "text", "miner": "levelgram"}
 SETTINGS = {
     "decide": "one-to-one",
     "accept": 0.5,
@@ -34,7 +35,7 @@ SETTINGS = {
     "passes": [{"surname": 1, "born": 0}],
     "edits": 1,
     "fields": {
-        "surname": {"size": 4, "edits": None},
+        "surname": {**MINED, "size": 4, "edits": None},
         "born": {"kind": "date", "edits": 2},
         "sex": {"kind": "category", "edits": 0},
     },
@@ -151,7 +152,7 @@ def test_any_vectors_come_back(texts, grams, others):
     strings = Strings.of(texts, AB)
     ids = tuple(f"{n:032x}" for n in range(len(texts)))
     fields = {name: Encoded(embed(strings, Base(g))) for name, g in (("a", grams), ("b", others))}
-    about = {**SETTINGS, "passes": [], "fields": {name: {"edits": 0} for name in fields}}
+    about = {**SETTINGS, "passes": [], "fields": {name: {**MINED, "edits": 0} for name in fields}}
     packed = Bundle("a", about, "p", ids, VectorRecords(fields)).to_bytes()
     got = Bundle.from_bytes(packed, "x.bundle")
     assert got.ids == ids
@@ -165,7 +166,7 @@ def test_any_vectors_come_back(texts, grams, others):
 @pytest.mark.parametrize("name", ["id", "a.counts", "a.thresholds", "Straße 🏠", "x" * 100])
 def test_a_field_may_have_any_name(name):
     field = encoded("born", 4, np.random.default_rng(1), thresholds=True)
-    told = {name: {"edits": None}, "a": {"edits": 2}}
+    told = {name: {**MINED, "edits": None}, "a": {"edits": 2}}
     about = {**SETTINGS, "passes": [], "edits": 2, "fields": told}
     sent = Bundle(
         "a", about, "p", tuple(one * 32 for one in "1234"), VectorRecords({name: field, "a": field})
@@ -564,7 +565,7 @@ def test_thresholds_up_to_the_highest_are_taken_and_none_above(data, rows, edits
     lengths = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=6)))
     most = [highest(e, lengths) for e in range(edits + 1)]
     vectors = Vectors(np.zeros((rows, len(lengths)), np.uint8), lengths, np.zeros(rows, bool))
-    about = {**SETTINGS, "passes": [], "fields": {"a": {"edits": edits}}}
+    about = {**SETTINGS, "passes": [], "fields": {"a": {**MINED, "edits": edits}}}
     ids = tuple(f"{n:032x}" for n in range(rows))
 
     def sent(limits):
@@ -615,7 +616,7 @@ def test_whatever_stands_in_a_manifest_no_other_error_comes_of_it(path, value):
     place[path[-1]] = value
     if path != ("parts",):
         del content["parts"]
-    with suppress(InvalidFile):
+    with suppress(InvalidFile, InvalidSchema):
         Bundle.from_bytes(packed(**content), "x.bundle")
 
 

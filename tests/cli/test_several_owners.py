@@ -257,5 +257,5 @@ def test_the_summary_of_three_has_the_links_of_each_two(run, three):
 
 def test_the_same_owner_twice_is_refused(three, refused):  # noqa: ARG001
     refused(
-        "link", BUNDLES[0], BUNDLES[1], BUNDLES[0], says="both bundles are of clinic", hint=False
+        "link", BUNDLES[0], BUNDLES[1], BUNDLES[0], says="two bundles are of clinic", hint=False
     )

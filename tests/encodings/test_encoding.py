@@ -96,7 +96,7 @@ def test_a_manifest_names_the_encoding_and_what_it_has_the_shape_of():
 def test_bundles_of_two_encodings_are_not_compared():
     parties, projection, (bundle, _), _ = received(*EVERY)
     with pytest.raises(Mismatch, match="encoded their records differently"):
-        LinkageUnit.of(bundle, parties[1].embed(projection))
+        LinkageUnit.of(bundle, parties[1].embed(projection, exchange="heart"))
 
 
 def test_an_encoding_that_is_not_known_is_refused(monkeypatch):

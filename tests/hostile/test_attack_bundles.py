@@ -118,7 +118,7 @@ def test_bundles_of_two_projections_are_told_apart(two):
     registry.upload(registry.sealed(other.to_bytes()))
     state, reason = registry.verdict()
     assert state == "refused"
-    assert "differ in the projection" in reason
+    assert "embedded with different projections" in reason
     registry.upload()
     assert registry.outcome() == ("done", None)
 
@@ -139,7 +139,7 @@ def test_bundles_of_other_dimensions_under_one_projection_are_not_linked(two):
     if state == "accepted":
         state, reason = registry.outcome()
     assert state in ("refused", "failed")
-    assert "differ in the shape" in reason
+    assert "encoded their records differently" in reason
 
 
 def test_a_left_owner_without_thresholds_may_try_again(two):

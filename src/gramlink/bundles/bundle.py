@@ -14,6 +14,7 @@ import polars as pl
 from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.sealing import Recipient
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.encodings.encoding import EncodedRecords
 from gramlink.encodings.registry import ENCODINGS
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
@@ -68,7 +69,8 @@ class Bundle:
         return pl.DataFrame({"id": ids, **self.records.columns()}).sort("id")
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """The file, unless the linkage unit could know the grams that it counts."""
+        check_secrecy(self.settings)
         return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
     @classmethod
@@ -94,6 +96,7 @@ def _read(archive: Archive) -> Bundle:
     if manifest["schema"] != digest(settings):
         raise archive.damaged("its settings are not those of its schema's digest")
     schema = _schema(archive, settings)
+    check_secrecy(settings)
     rows = _rows(archive, schema, encoding)
     if archive.parts.keys() != {RECORDS}:
         raise archive.damaged(f"it has parts besides {RECORDS}")

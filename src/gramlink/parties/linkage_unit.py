@@ -10,11 +10,10 @@ from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links, decide
 from gramlink.encodings.encoding import Compared
 from gramlink.engines.local import using_threads
-from gramlink.errors import Mismatch
 from gramlink.io.steps import logged
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Pass
-from gramlink.records.schema import differences
+from gramlink.parties.admission import check_comparable
 from gramlink.scoring.score import score
 
 
@@ -28,27 +27,8 @@ class LinkageUnit:
     @classmethod
     def of(cls, one: Bundle, other: Bundle) -> "LinkageUnit":
         """Take the bundles in any order; the one whose owner's name sorts first is the left one."""
-        if one.owner == other.owner:
-            raise Mismatch(f"both bundles are of {one.owner}")
-        different = differences(one.settings, other.settings)
-        if different:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-                hint="both owners must mine and embed with the same linkage.toml",
-            )
-        if one.projection != other.projection:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} embedded with different projections",
-                hint="let them compare the fingerprints that `gramlink merge` printed",
-            )
-        if one.records.name != other.records.name or one.records.shape != other.records.shape:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} encoded their records differently",
-                hint="both owners must use the same gramlink and the same projection",
-            )
+        check_comparable((one, other))
         left, right = sorted((one, other), key=lambda bundle: bundle.owner)
-        if not left.records.leads:
-            raise Mismatch(f"the bundle of {left.owner}, the left owner, has no thresholds")
         return cls(left, right)
 
     @property

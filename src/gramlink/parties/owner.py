@@ -150,7 +150,9 @@ class Owner:
                 hint="name the owner with --owner, as when mining",
             )
 
-    @logged("embed", lambda made: {"records": len(made.ids), "fields": len(made.fields)})
+    @logged(
+        "embed", lambda made: {"records": len(made.ids), "fields": len(made.settings["fields"])}
+    )
     def embed(
         self,
         projection: Projection,

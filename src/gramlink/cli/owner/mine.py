@@ -41,6 +41,7 @@ def mine(
 
     Example: gramlink mine hospital.csv -o hospital.mined.json
     """
+    from gramlink.bundles.secrecy import check_secrecy
     from gramlink.io.files import owner_name, written_whole
     from gramlink.parties.owner import ROOM, Owner
     from gramlink.privacy.budget import shown
@@ -59,6 +60,7 @@ def mine(
         speaker.summary({"output": str(output), "epsilon": "0"})
         return
     records = source.records(schema)
+    check_secrecy(schema.agreed)  # before it is paid for
     shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
     ledger = Ledger(ledger_file, dataset, schema.epsilon)
     # The output has its room on disk before the ledger is charged: a full disk costs nothing.
@@ -71,11 +73,8 @@ def mine(
     if len(shares) > 1:
         split = ", ".join(f"{name} {share}" for name, share in shares.items())
         speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
-    if cost:
-        left = shown(ledger.state.left)
-        speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
-    else:
-        speaker.say("spent nothing: no record was read for it")
+    left = shown(ledger.state.left)
+    speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
     speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares})
 
 

@@ -31,11 +31,9 @@ def inbox(
 
     Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
     """
-    from typing import get_args
-
-    from gramlink.bundles.results import Returns
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
+    from gramlink.parties.answers import check_returns
 
     if not folder.is_dir():
         raise InvalidFile(f"there is no folder {folder}", hint="make it, or name another")
@@ -44,11 +42,7 @@ def inbox(
     outbox.mkdir(exist_ok=True)
     if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
-    choices = get_args(Returns)
-    if returns not in choices:
-        raise InvalidParameter(
-            f"no such thing goes back: {returns!r}", hint=f"one of {', '.join(choices)}"
-        )
+    check_returns(returns)
     with speaker.progress("matching") as progress:
         received, answered = attend(folder, outbox, identity_file, returns, progress)
     for one in received:
