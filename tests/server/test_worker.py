@@ -113,9 +113,7 @@ def test_bundles_of_other_projections_are_told_apart_before_they_are_linked(unit
     hospital, registry = at_bundles
     send(unit, hospital)
     work()
-    other = Facts(
-        rows=30, epsilon="30", created="", projection="other", encoding="vectors", shape=""
-    )
+    other = Facts(rows=30, epsilon="30", created="", projection="other", shape="")
     with unit.store.change() as db:
         db.parties.accept(1, other)
     send(unit, registry)

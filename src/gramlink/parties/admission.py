@@ -20,14 +20,13 @@ class Basis:
 
     owner: str
     projection: str
-    encoding: str
-    shape: str  # as a digest
+    shape: str  # the digest of the encoding and its shape
 
     @classmethod
     def of(cls, bundle: Bundle) -> "Basis":
         """The basis of a bundle."""
-        shape = digest(bundle.records.shape)
-        return cls(bundle.owner, bundle.projection, bundle.records.name, shape)
+        shape = digest([bundle.records.name, bundle.records.shape])
+        return cls(bundle.owner, bundle.projection, shape)
 
     def check(self, other: "Basis") -> None:
         """Refuse what cannot be compared with this."""
@@ -36,7 +35,7 @@ class Basis:
                 f"{self.owner} and {other.owner} embedded with different projections",
                 hint="let them compare the fingerprints that `gramlink merge` printed",
             )
-        if (self.encoding, self.shape) != (other.encoding, other.shape):
+        if self.shape != other.shape:
             raise Mismatch(
                 f"{self.owner} and {other.owner} encoded their records differently",
                 hint="both owners must use the same gramlink and the same projection",

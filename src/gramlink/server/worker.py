@@ -92,7 +92,8 @@ def check(folder: Folder, store: Store, job: Job) -> None:
     for party in parties:
         if party is sender or party.facts is None:
             continue
-        Basis.of(bundle).check(party.facts.basis(party.name))
+        found = Basis(party.name, party.facts.projection, party.facts.shape)
+        Basis.of(bundle).check(found)
     with store.change() as db:
         if db.jobs.find(job.number):
             exchanges.accept(db, job, facts)
@@ -106,7 +107,6 @@ def facts_of(bundle: Bundle) -> Facts:
         epsilon=None if bundle.epsilon is None else str(bundle.epsilon),
         created=bundle.created,
         projection=basis.projection,
-        encoding=basis.encoding,
         shape=basis.shape,
     )
 
@@ -141,9 +141,9 @@ def link(folder: Folder, store: Store, job: Job) -> None:
 
 def _bundle(folder: Folder, party: PartyRow) -> Bundle:
     identity = read_identity(folder.identity)
-    sealed = read_bytes(folder.bundle(party.exchange, party.number))
+    data = read_bytes(folder.bundle(party.exchange, party.number))
     called = f"the bundle of {party.name}"
-    return Bundle.from_bytes(unseal(sealed, identity, called), called)
+    return Bundle.from_bytes(unseal(data, identity, called), called)
 
 
 def _recipient(party: PartyRow) -> str:

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 
 from gramlink.bundles.results import Returns
 from gramlink.exchange.wire import BundleState
-from gramlink.parties.admission import Basis
 
 _SELECT = (
     "SELECT parties.*, exchanges.name AS exchange_name FROM parties"
@@ -18,8 +17,7 @@ _SELECT = (
 class Facts:
     """What is kept of an accepted bundle.
 
-    >>> facts = Facts(rows=30, epsilon="1/10", created="", projection="ab", encoding="vectors",
-    ...               shape="cd")
+    >>> facts = Facts(rows=30, epsilon="1/10", created="", projection="ab", shape="cd")
     >>> Facts.from_json(facts.to_json()) == facts
     True
     """
@@ -27,13 +25,8 @@ class Facts:
     rows: int
     epsilon: str | None
     created: str
-    projection: str  # these three must be the same at all parties
-    encoding: str
-    shape: str  # as a digest
-
-    def basis(self, owner: str) -> Basis:
-        """What the bundle of this owner was encoded with."""
-        return Basis(owner, self.projection, self.encoding, self.shape)
+    projection: str  # these two must be the same at all parties
+    shape: str  # of the encoded records, as a digest
 
     def to_json(self) -> str:
         """What is kept in the table."""
