@@ -14,7 +14,7 @@ demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
 test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)

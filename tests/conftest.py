@@ -7,10 +7,12 @@
 from hypothesis import is_hypothesis_test, settings
 from hypothesis.internal.conjecture import providers
 
-MORE = 10  # times as many examples when fuzzing
+MORE = 20  # times as many examples when fuzzing
 
-settings.register_profile("same", derandomize=True, deadline=None, database=None)
-settings.register_profile("fuzz", deadline=None, database=None, print_blob=True)
+settings.register_profile("same", derandomize=True, deadline=None, database=None, max_examples=50)
+settings.register_profile(
+    "fuzz", derandomize=False, deadline=None, database=None, max_examples=50, print_blob=True
+)
 settings.load_profile("same")
 
 

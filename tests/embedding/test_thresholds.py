@@ -69,7 +69,7 @@ def choices(model, symbols):
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(texts=lists(AB, max_size=5), grams=bases(AB), edits=EDITS)
 def test_algorithm_2_agrees_with_the_definition(texts, grams, edits):
     expected = [[definition.paper(text, grams, n) for text in texts] for n in range(edits + 1)]
@@ -94,7 +94,7 @@ def test_algorithm_2_misses_a_substitution_that_gains_what_it_loses():
     assert embedding.squared_distance("A", "B", ("A", "B")) == 2
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(texts=lists(AB, max_size=5), grams=bases(AB), edits=EDITS)
 def test_the_worst_case_agrees_with_the_definition(texts, grams, edits):
     texts = [text for text in texts if text]  # a missing value matches nothing anyway

@@ -42,13 +42,13 @@ def check(two, passes, *, same=False):
     return found
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=75)
 @given(both=files_and_passes())
 def test_candidates_are_the_pairs_that_meet_a_pass_each_once_and_in_order(both):
     check(*both)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(both=files_and_passes(2))
 def test_so_they_are_within_one_file(both):
     check(*both, same=True)

@@ -12,6 +12,7 @@ from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
 from gramlink.reports.scores import score
+from gramlink.scoring import score as scoring
 from strategies import frequent_grams
 
 COUNT = 300
@@ -25,6 +26,12 @@ LEFT = pl.DataFrame({"id": [f"{n:05d}" for n in range(COUNT)], "surname": NAMES}
 RIGHT = pl.DataFrame({"id": [f"{n:04d}b" for n in range(COUNT)], "surname": COPIES})
 RIGHT = RIGHT.sample(fraction=1, shuffle=True, seed=9)
 TRUTH = {(f"{n:05d}", f"{n:04d}b") for n in range(COUNT)}
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    """As many random pairs as small files need."""
+    monkeypatch.setattr(scoring, "RANDOM_PAIRS", 100_000)
 
 
 def pairs(links):

@@ -20,7 +20,7 @@ class Basis:
 
     owner: str
     projection: str
-    shape: str  # the digest of what its encoding says of it
+    shape: str  # the digest of the encoding and its shape
 
     @classmethod
     def of(cls, bundle: Bundle) -> "Basis":
@@ -30,7 +30,7 @@ class Basis:
         )
 
     def check(self, other: "Basis") -> None:
-        """Refuse records that cannot be compared with these."""
+        """Refuse what cannot be compared with this."""
         if self.projection != other.projection:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
@@ -39,7 +39,7 @@ class Basis:
         if self.shape != other.shape:
             raise Mismatch(
                 f"{self.owner} and {other.owner} encoded their records differently",
-                hint="let both embed again, with the same gramlink and projection",
+                hint="both owners must use the same gramlink and the same projection",
             )
 
 

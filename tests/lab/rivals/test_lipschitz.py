@@ -32,7 +32,7 @@ def edits(one: list[str], other: list[str], symbols: str) -> list[list[int]]:
     return distances(pool.codes, pool.offsets, mask, text.codes, text.offsets).tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(pool=st.lists(texts(ABC).filter(bool), max_size=4), column=lists(ABC))
 def test_distances_by_bits_are_edit_distances(pool, column):
     expected = [[levenshtein(one, other) for other in column] for one in pool]
@@ -47,7 +47,7 @@ def test_strings_around_a_word_and_longer_ones_have_their_edit_distances(data, s
     assert edits([one], [other], ABC) == [[levenshtein(one, other)]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=15)
 @given(column=lists(ABC), seed=SEEDS, sigma=st.integers(1, 5), size=st.integers(1, 5))
 def test_sets_and_coordinates_agree_with_the_definition(column, seed, sigma, size):
     settings = {"candidates": 9, "length": 3, "largest": 4}
