@@ -72,7 +72,7 @@ def exchange(text, stage, state="refused"):
             }
             for name, other in (names, names[::-1])
         ],
-        "progress": {"step": text, "done": 1, "total": 2},
+        "progress": {"step": text, "done": 1, "total": 0 if stage == "failed" else 2},
         # many are folded away
         "summary": {"pairs": [pair] * (5 if stage == "failed" else 2), "clusters": 3},
         "erase": text,
