@@ -1,9 +1,9 @@
 # Each target makes and fills .venv by itself; Python 3.11 or newer and make are enough.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test check lint types layers bench experiments docs clean
+.PHONY: help demo test fuzz check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -13,8 +13,11 @@ ARGS_OF_DEMO = $(if $(ARGS),$(ARGS),--persons)
 demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
-test: .venv/dev  ## run all tests, the examples in the docstrings included
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto $(ARGS)  # a core for each process
+test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
+
+fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 
@@ -33,7 +36,7 @@ bench: .venv/bench  ## time, memory and quality beside peers, as tables
 experiments: .venv/run  ## the paper's figures and the rivals, as one report (ARGS=--quick)
 	$(BIN)/gramlink experiments $(ARGS)
 
-docs: .venv/dev  ## write docs/reference and the page on the paper from code and data
+docs: .venv/dev  ## write the reference, the page on the paper and the pictures
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made
@@ -43,7 +46,7 @@ clean:  ## remove what the targets made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gramlink needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml constraints.txt
@@ -57,4 +60,8 @@ clean:  ## remove what the targets made
 
 .venv/dev: .venv/run
 	$(BIN)/pip install --quiet --constraint constraints.txt --group dev
+	@touch $@
+
+.venv/kernels: .venv/dev $(wildcard src/gramlink/kernels/*.py src/gramlink/lab/rivals/kernels/*.py)
+	NUMBA_NUM_THREADS=1 $(BIN)/python tests/kernels/compiling.py
 	@touch $@

@@ -51,7 +51,7 @@ class Unit:
 
     def start(self) -> None:
         """Start the server, on the same port as before."""
-        command = [sys.executable, "-c", "from gramlink.cli import main; main()", "serve"]
+        command = [sys.executable, "-c", "from gramlink.cli import main; main()", "unit", "serve"]
         options = ["--data", self.data, "--port", self.port, "--memory", MEMORY]
         self.process = subprocess.Popen(
             [*command, *map(str, options)], stdout=subprocess.PIPE, text=True

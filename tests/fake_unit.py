@@ -19,7 +19,8 @@ from gramlink.errors import Mismatch
 from gramlink.exchange import wire
 from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.mining.mined import Mined
-from gramlink.parties.answers import admit, answer
+from gramlink.parties.admission import admit
+from gramlink.parties.answers import answer
 from gramlink.parties.owner import Owner, for_the_unit
 from gramlink.records.fields import ALPHABET
 from gramlink.records.reading import read_records

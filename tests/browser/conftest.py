@@ -18,7 +18,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 20_000  # milliseconds for what should take a few at most
+PATIENCE = 60_000  # milliseconds for what takes a few, but on a machine that is busy
 # looks for what changed several times a second, where a person's page does every two seconds
 OFTEN = """() => {
   if (!document.getElementById("main").dataset.poll) return;

@@ -98,7 +98,18 @@ class Exchange:
 @contextmanager
 def served(folder):
     """A unit on a free port of this machine, until the end of the block."""
-    command = [sys.executable, "-u", "-c", GRAMLINK, "serve", "--data", str(folder), "--port", "0"]
+    command = [
+        sys.executable,
+        "-u",
+        "-c",
+        GRAMLINK,
+        "unit",
+        "serve",
+        "--data",
+        str(folder),
+        "--port",
+        "0",
+    ]
     output = folder.parent / "server.txt"
     with output.open("wb") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said)

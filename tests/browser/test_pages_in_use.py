@@ -21,6 +21,7 @@ def test_the_operator_signs_in_with_the_keyboard_alone(visit, server):
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
     assert page.locator(".skip").bounding_box()["x"] >= 0
     page.keyboard.press("Enter")
+    page.wait_for_url("**/#main")
     page.wait_for_function("document.activeElement.id === 'main'")
     visited = set()
     while page.evaluate("document.activeElement.textContent") != "Make the exchange":
@@ -190,7 +191,8 @@ def test_an_upload_can_be_cancelled_and_rides_out_a_broken_line(visit, server, t
 
     page.route("**/upload?offset=*", once)
     page.get_by_role("button", name="Send the bundle").press("Enter")
-    page.wait_for_selector("#bundle[hidden]", state="attached")
+    # it is hidden only until the unit, which may be quick, has found that this is no bundle
+    page.wait_for_selector("#next:has-text('Your bundle was refused')", timeout=LINKED)
     assert len(broken) == 3
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from gramlink import cli
+from gramlink import cli, kernels
 from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.lab.datasets.persons import persons
 from gramlink.records.fields import ALPHABET
@@ -134,6 +134,7 @@ def command(capsys, monkeypatch, args):
     capsys.readouterr()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "argv", ["gramlink", *map(str, args)])
+        patch.setattr(kernels, "_announce", None)  # as in a process of its own
         try:
             cli.main()
             code = 0

@@ -337,10 +337,10 @@ def test_a_schema_of_ones_own_names_the_columns_and_may_differ_in_nothing_else(h
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
-        ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "would know the grams of surname"),
-        ('[fields.surname]\nminer = "random"\n', "would know the grams of surname"),
-        ('[fields.surname]\nminer = "exact"\n', "would know the grams of surname"),
-        ('[fields.born]\nkind = "date"\n', "no field of the exchange is mined"),
+        ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "could know the grams of surname"),
+        ('[fields.surname]\nminer = "random"\n', "could know the grams of surname"),
+        ('[fields.surname]\nminer = "exact"\n', "could know the grams of surname"),
+        ('[fields.born]\nkind = "date"\n', "could know all grams, as no field is mined"),
         ("nonsense", "is not TOML"),
         ("", "has no field"),
     ],
@@ -617,10 +617,22 @@ HOSTILE = {
         lambda unit: lambda _: seal(b"hello", [Recipient(unit.recipients["hospital"])]),
         "damaged or not a results",
     ),
-    "of another owner": (lambda unit: resealed(unit, owner="registry"), "of another owner"),
-    "of another exchange": (lambda unit: resealed(unit, exchange="other"), "of another exchange"),
-    "of another projection": (lambda unit: resealed(unit, projection="0"), "another projection"),
-    "of other owners": (lambda unit: resealed(unit, owners=("a", "hospital")), "other owners"),
+    "of another owner": (
+        lambda unit: resealed(unit, owner="registry"),
+        "results' owner is registry, not hospital",
+    ),
+    "of another exchange": (
+        lambda unit: resealed(unit, exchange="other"),
+        "exchange is other, not stroke-2026",
+    ),
+    "of another projection": (
+        lambda unit: resealed(unit, projection="0"),
+        "results' projection is 0, not ",
+    ),
+    "of other owners": (
+        lambda unit: resealed(unit, owners=("a", "hospital")),
+        "owners are a, hospital, not hospital, reg",
+    ),
 }
 
 

@@ -29,13 +29,14 @@ from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal
 from gramlink.embedding.projection import agree
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.io.files import digest
 from gramlink.lab.datasets import sample, surnames
 from gramlink.parties.owner import Owner
 from gramlink.records.reading import read_records
 from gramlink.records.schema import schema_from
 
-PATIENCE = 1
+PATIENCE = 2  # seconds, which each test of a silent client takes
 LARGEST = 3 * 10**6
 MEMORY = 3 * 10**9 // 2
 LONG = 120.0  # seconds that a loaded machine may take
@@ -99,23 +100,23 @@ def embedded(name, schema=SCHEMA, which=0):
 
 def unlike(bundle, rows, count=1):
     """The bundle with so many rows, all of them with the same counts of grams."""
-    field = bundle.fields["surname"]
+    field = bundle.records.fields["surname"]
     counts = np.full((rows, len(field.vectors.lengths)), count, np.uint8)
     limits = None if field.thresholds is None else np.tile(field.thresholds[:1], (rows, 1))
     ids = tuple(sorted(os.urandom(16).hex() for _ in range(rows)))
     vectors = Vectors(counts, field.vectors.lengths, np.zeros(rows, np.bool_))
-    return replace(bundle, ids=ids, fields={"surname": Encoded(vectors, limits)})
+    return replace(bundle, ids=ids, records=VectorRecords({"surname": Encoded(vectors, limits)}))
 
 
 def spread(bundle, rows):
     """The bundle with so many rows that are far from each other, and the same at all parties."""
-    field = bundle.fields["surname"]
+    field = bundle.records.fields["surname"]
     shape = (rows, len(field.vectors.lengths))
     counts = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)
     limits = None if field.thresholds is None else np.tile(field.thresholds[:1], (rows, 1))
     ids = tuple(sorted(os.urandom(16).hex() for _ in range(rows)))
     vectors = Vectors(counts, field.vectors.lengths, np.zeros(rows, np.bool_))
-    return replace(bundle, ids=ids, fields={"surname": Encoded(vectors, limits)})
+    return replace(bundle, ids=ids, records=VectorRecords({"surname": Encoded(vectors, limits)}))
 
 
 def forged(bundle, *, records=None, text=None, files=None, compression=0, **manifest):

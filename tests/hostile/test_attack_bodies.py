@@ -121,7 +121,7 @@ def test_a_slow_body_is_not_waited_for(server, pair):
     answer = server.raw(start, b"age1")
     assert answer.startswith(b"HTTP/1.1 408")
     with server.connect() as connection:
-        connection.settimeout(0.3)
+        connection.settimeout(0.1)
         connection.sendall(start)
         answer = b""
         while not answer and time.monotonic() < begin + MANY:
@@ -287,7 +287,7 @@ def test_clients_that_do_not_read_do_not_keep_others_out_for_long(server):
             connection.sendall(asked)
             ports.add(connection.getsockname()[1])
         time.sleep(1)
-        end = time.monotonic() + 6 * PATIENCE
+        end = time.monotonic() + 20 * PATIENCE
         while open_at(server, ports) and time.monotonic() < end:
             time.sleep(0.2)
         assert open_at(server, ports) == set()

@@ -13,6 +13,7 @@ import pytest
 
 from gramlink.bundles.sealing import seal
 from hostile.attacking import (
+    LONG,
     NAMES,
     RUN,
     SCHEMA,
@@ -69,11 +70,13 @@ def test_pairs_that_are_allowed_and_do_not_fit_in_memory_fail_and_say_so(server,
     assert "memory" in reason
 
 
-def test_work_that_takes_too_long_is_ended(start):
-    server = start("--hours", 0.0001)  # which is less than a worker takes to start
-    hospital, _ = server.at_bundles(schema=ALL)
-    # and so many records that it is seen to be late, also where all are busy
-    hospital.upload(hospital.sealed(unlike(hospital.bundle(ALL), 150_000).to_bytes()))
+def test_work_that_takes_too_long_is_ended(start, tmp_path):
+    endless = tmp_path / "endless"  # for workers, in the place of Python
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+    server = start("--hours", 0.0001, before=f"import sys; sys.executable = {str(endless)!r}\n")
+    hospital, _ = server.at_bundles()
+    hospital.upload()
     state, reason = hospital.verdict()
     assert state == "refused"
     assert "it took more than 0.0001 hours" in reason
@@ -218,7 +221,7 @@ def test_an_exchange_that_is_deleted_during_an_upload_leaves_nothing(server, sou
 
     def slowly():
         yield data[: 10**5]
-        gone.wait(10)
+        gone.wait(LONG)
         yield data[10**5 :]
 
     statuses = []
@@ -323,7 +326,7 @@ def test_a_job_whose_worker_cannot_be_started_is_tried_again(start):
     hospital.patch(data[-1:], len(data) - 1)
     until(lambda: "unexpected" in server.said(), "trouble")
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
-    until(lambda: hospital.state == "accepted", "the verdict", seconds=10)
+    until(lambda: hospital.state == "accepted", "the verdict")
 
 
 def test_a_flood_of_connections_makes_no_error_of_the_server(start):

@@ -7,6 +7,7 @@ from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.lab.datasets.persons import persons
 from gramlink.lab.rivals.edit_distance import within_edits
 from gramlink.lab.scores import score
+from gramlink.matching import chance
 from gramlink.parties.one_process import deduplicate, link
 from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
 from gramlink.records.reading import read_records
@@ -25,6 +26,12 @@ LEFT = pl.DataFrame({"id": [f"{n:05d}" for n in range(COUNT)], "surname": NAMES}
 RIGHT = pl.DataFrame({"id": [f"{n:04d}b" for n in range(COUNT)], "surname": COPIES})
 RIGHT = RIGHT.sample(fraction=1, shuffle=True, seed=9)
 TRUTH = {(f"{n:05d}", f"{n:04d}b") for n in range(COUNT)}
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    """As many random pairs as small files need."""
+    monkeypatch.setattr(chance, "RANDOM_PAIRS", 100_000)
 
 
 def pairs(links):

@@ -699,7 +699,7 @@ def leaks(table, text):
     return [c for c in cells if len(c) > 3 and c.isalnum() and c in text and c not in known]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(table=tables())
 def test_a_proposal_loads_and_holds_no_cell_or_says_what_is_wrong(table, tmp_path_factory):
     try:
@@ -713,7 +713,7 @@ def test_a_proposal_loads_and_holds_no_cell_or_says_what_is_wrong(table, tmp_pat
     assert len(records) == len(next(iter(table.values())))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(left=tables(), right=tables())
 def test_proposals_for_any_two_files_agree(left, right, tmp_path_factory):
     try:

@@ -9,6 +9,7 @@ from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.errors import InvalidParameter
 from gramlink.matching.passes import Pass
+from gramlink.records.levels import Levels
 from gramlink.reports.linkage_page import linkage_page
 from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
 from gramlink.scoring.explanation import Explanation, Reason
@@ -18,7 +19,7 @@ from gramlink.scoring.model import Model
 MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
 RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
 PASSES = (Pass({"sex": 0, "surname": 1}), Pass({"surname": 0}))
-MODEL = Model(("sex", "surname"), (0, 1), 1000, (MATCH,), RANDOM, (), PASSES)
+MODEL = Model(("sex", "surname"), (Levels(0), Levels(1)), 1000, (MATCH,), RANDOM, (), PASSES)
 LINKS = Links(("p1", "p2"), ("q1", "q2"), pl.DataFrame({"match_weight": [12.0, 9.5]}))
 LINKAGE = Linkage(
     LINKS,

@@ -130,7 +130,7 @@ def bring_to_bundles(parties):
                 one.send_mined(other.name)
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = condition()

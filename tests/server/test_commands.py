@@ -7,7 +7,7 @@ import stat
 import pytest
 from typer.testing import CliRunner
 
-from gramlink.cli.unit.exchanges import app as commands
+from gramlink.cli.unit import app as commands
 from gramlink.errors import GramlinkError
 from server.parties import SCHEMA, Asker, sql
 

@@ -1,6 +1,8 @@
 """Jobs in processes of their own. What the processes do is made up, as starting a real one takes
 a second; real ones are in test_listener."""
 
+import logging
+import re
 import subprocess
 import sys
 import time
@@ -57,6 +59,16 @@ def test_a_worker_that_dies_twice_has_its_bundle_refused(unit, checking, scripte
     assert len(processes) == 2
     assert (job_row(unit)["state"], job_row(unit)["attempts"]) == ("failed", 2)
     assert ("unit", "will check again") in log_of()
+
+
+def test_jobs_are_logged_by_number(unit, checking, scripted, caplog):
+    caplog.set_level(logging.DEBUG, "gramlink")
+    scripted(DIE)
+    with Runner(unit).running():
+        wait_for(lambda: checking[0].me()["bundle"]["state"] == "refused")
+    told = [one for one in caplog.messages if one.startswith("job ")]
+    assert told[0] == "job begins, check: job 1, exchange 1"
+    assert re.fullmatch(r"job ends, check: exchange 1, \d\.\d{3} s", told[1])
 
 
 def test_a_worker_that_ends_without_a_word_is_dead_too(unit, checking, scripted):

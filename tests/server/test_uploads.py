@@ -207,6 +207,7 @@ def test_a_whole_part_of_other_bytes_is_removed(hospital, part):
     assert hospital.upload(DATA) == len(DATA)
 
 
+@pytest.mark.parametrize("patience", [0.1])
 def test_a_client_that_goes_silent_keeps_what_came(hospital, part):
     hospital.announce(DATA)
 
@@ -241,17 +242,18 @@ def test_the_second_of_two_patches_at_once_is_refused(hospital, bundle):
     hospital.announce(DATA)
 
     async def both():
-        go_on, app = asyncio.Event(), hospital.client.app
+        begun, go_on, app = asyncio.Event(), asyncio.Event(), hospital.client.app
 
         async def slowly():
-            await asyncio.wait_for(go_on.wait(), 5)
+            begun.set()
+            await asyncio.wait_for(go_on.wait(), 60)
             return {"type": "http.request", "body": DATA, "more_body": False}
 
         async def at_once():
             return {"type": "http.request", "body": DATA, "more_body": False}
 
         first = asyncio.create_task(answered(app, hospital, slowly))
-        await asyncio.sleep(0.1)
+        await asyncio.wait_for(begun.wait(), 60)
         second = await answered(app, hospital, at_once)
         go_on.set()
         return await first, second

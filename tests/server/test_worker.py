@@ -113,12 +113,12 @@ def test_bundles_of_other_projections_are_told_apart_before_they_are_linked(unit
     hospital, registry = at_bundles
     send(unit, hospital)
     work()
-    other = Facts(rows=30, epsilon="30", created="", projection="other", gram_lengths="")
+    other = Facts(rows=30, epsilon="30", created="", projection="other", shape="")
     with unit.store.change() as db:
         db.parties.accept(1, other)
     send(unit, registry)
     work()
-    assert "differ in the projection" in registry.me()["bundle"]["reason"]
+    assert "embedded with different projections" in registry.me()["bundle"]["reason"]
 
 
 def test_a_linkage_that_cannot_be_is_failed_for_good(unit, at_bundles, operator, work):

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from gramlink.errors import InvalidFile, InvalidParameter, Refused, Unanswered
 from gramlink.exchange.values import Model, read
 from gramlink.exchange.wire import Problem
+from gramlink.io.steps import note
 
 if TYPE_CHECKING:
     import httpx
@@ -101,6 +102,7 @@ class Connection:
             if not answer.is_success:
                 raise self._refusal(answer)
             self._copy(answer, sink, limit)
+        note("ask", sent=len(content or b""), status=answer.status_code)
 
     def ask_for(
         self,

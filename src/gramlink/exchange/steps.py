@@ -13,11 +13,13 @@ from gramlink.exchange.folder import BUNDLE, MINED, MINING, PROJECTION, RECIPIEN
 from gramlink.exchange.part import Part
 from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import moment
+from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 
 
+@logged("exchange, join")
 def join(part: Part) -> ExchangeInfo:
     """Say what the others shall seal to, and wait until all have."""
     own = part.identity.recipient
@@ -36,6 +38,7 @@ def is_paid_for(part: Part) -> bool:
     return "again" in (part.folder.noted(MINING) or {})
 
 
+@logged("exchange, mine")
 def mine(part: Part, ledger: Ledger) -> Mined:
     """What was mined for this exchange, paid for once however often this is asked."""
     noted = part.folder.noted(MINING)
@@ -62,6 +65,7 @@ def mine(part: Part, ledger: Ledger) -> Mined:
     return mined
 
 
+@logged("exchange, share")
 def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
     """Leave what was mined for each other owner, the same bytes whenever it is tried."""
     status = _of_the_agreed(part.status(), keys)
@@ -84,6 +88,7 @@ def _of_the_agreed(status: ExchangeInfo, keys: Mapping[str, Recipient]) -> Excha
     return status
 
 
+@logged("exchange, gather")
 def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projection:
     """The projection that follows from what all owners mined."""
     if not part.folder.has(PROJECTION):
@@ -128,6 +133,7 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
     return mined
 
 
+@logged("exchange, embed")
 def embed(part: Part, projection: Projection) -> None:
     """The sealed bundle, made once: whatever happens, these bytes are sent."""
     if part.folder.has(BUNDLE):
@@ -143,6 +149,7 @@ def embed(part: Part, projection: Projection) -> None:
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")
 
 
+@logged("exchange, send")
 def send(part: Part) -> None:
     """Send the sealed bundle, from where the unit has it."""
     status = part.until(
@@ -161,6 +168,7 @@ def send(part: Part) -> None:
             part.client.upload(part.place.exchange, file, size, digest, progress)
 
 
+@logged("exchange, await results")
 def await_results(part: Part) -> None:
     """Wait while the unit checks and links, and show how far it is."""
     own, shown_before = part.owner.name, ""

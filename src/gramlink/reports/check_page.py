@@ -1,6 +1,7 @@
 """What `gramlink check` found, as one page that opens without a network."""
 
-from gramlink.records.quality import TOO_COMMON, Quality
+from gramlink.records.quality import Quality
+from gramlink.records.suspicions import TOO_COMMON
 from gramlink.reports.page import templates
 
 

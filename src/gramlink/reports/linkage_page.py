@@ -5,7 +5,6 @@ from typing import Any
 
 from gramlink.deciding.linkage import Linkage
 from gramlink.errors import InvalidParameter
-from gramlink.matching.comparison import level_names
 from gramlink.reports.histogram import Histogram
 from gramlink.reports.page import templates
 from gramlink.reports.picture import BLUE, GREY, picture
@@ -31,7 +30,7 @@ def linkage_shown(title: str, linkage: Linkage, facts: Mapping[str, str]) -> dic
         raise InvalidParameter(
             "there is no model to show", hint="records of one field are linked by distance alone"
         )
-    height = 0.9 + 0.24 * sum(edits + 3 for edits in model.edits)
+    height = 0.9 + 0.24 * sum(map(len, model.levels))
     return {
         "title": title,
         "linkage": linkage,
@@ -55,10 +54,10 @@ def _estimates(linkage: Linkage) -> dict[str, str]:
 def _draw_levels(axes: Any, model: Model) -> None:
     """A bar for each level of each field, the fields one below the other."""
     labels, places, place = [], [], 0.0
-    for name, edits in zip(model.names, model.edits, strict=True):
-        levels = level_names(edits)
-        colours = (*_COLOURS[: edits + 1], *_COLOURS[-2:]) if edits < 3 else (BLUE,) * len(levels)
-        for level, colour in zip(levels, colours, strict=True):
+    for name, levels in zip(model.names, model.levels, strict=True):
+        near = _COLOURS[: levels.farther]
+        colours = (*near, *_COLOURS[-2:]) if levels.edits < 3 else (BLUE,) * len(levels)
+        for level, colour in zip(levels.names, colours, strict=True):
             axes.barh(place, model.weights[name][level], color=colour, height=0.85)
             labels.append(f"{_shortened(name)}: {level}" if level == "equal" else level)
             places.append(place)

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from gramlink.io.clock import now
+from gramlink.io.steps import note
 from gramlink.server import exchanges
 from gramlink.server.guard import report
 from gramlink.server.store.jobs import Job
@@ -99,6 +100,7 @@ class Runner:
                 break
             try:
                 self._workers.append(_started(self.unit, job))
+                note(f"job begins, {job.kind}", job=job.number, exchange=job.exchange)
             except OSError:  # for want of memory or of files, which passes
                 with self.unit.store.change() as db:
                     db.jobs.put_back(job)
@@ -118,6 +120,8 @@ class Runner:
             self._bury(worker)
         _end(worker)
         self._workers.remove(worker)
+        took = self.unit.settings.hours * 3600 - (worker.deadline - time.monotonic())
+        note(f"job ends, {worker.job.kind}", took, exchange=worker.job.exchange)
 
     def _bury(self, worker: _Worker) -> None:
         job, reason = worker.job, worker.verdict or _cause(worker.process.returncode)

@@ -73,7 +73,7 @@ def opened(data: Path) -> Iterator[Unit]:
     if not folder.database.is_file():
         raise InvalidFile(
             f"there is no linkage unit in {data}",
-            hint=f"`gramlink serve --data {data}` makes one",
+            hint=f"`gramlink unit serve --data {data}` makes one",
         )
     store = Store(folder.database)
     try:

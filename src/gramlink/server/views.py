@@ -65,7 +65,11 @@ def of_all(db: Tables, folder: Folder) -> list[ExchangeInfo]:
 
 
 def of_exchange(db: Tables, folder: Folder, name: str, viewer: Viewer) -> ExchangeInfo:
-    """An exchange as the viewer may see it."""
+    """An exchange as the viewer may see it.
+
+    Privacy: a party sees of the others their names, keys and states, and of the outcome the
+    numbers of its own pairs, added up.
+    """
     return _of(db, folder, exchanges.find(db, name), viewer.party)
 
 

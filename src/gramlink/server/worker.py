@@ -17,12 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Recipient, read_identity, seal, unseal
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.bundles.sealing import read_identity, unseal
+from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
-from gramlink.io.files import digest, read_bytes, written_whole
-from gramlink.parties.answers import admit, answer
+from gramlink.io.files import read_bytes, written_whole
+from gramlink.parties.admission import Basis, admit
+from gramlink.parties.answers import answer, sealed
 from gramlink.server import exchanges
 from gramlink.server.folder import Folder
 from gramlink.server.plan import check_schema
@@ -91,10 +92,8 @@ def check(folder: Folder, store: Store, job: Job) -> None:
     for party in parties:
         if party is sender or party.facts is None:
             continue
-        if party.facts.projection != facts.projection:
-            raise Mismatch(f"{sender.name} and {party.name} differ in the projection")
-        if party.facts.gram_lengths != facts.gram_lengths:
-            raise Mismatch(f"{sender.name} and {party.name} differ in the gram lengths")
+        found = Basis(party.name, party.facts.projection, party.facts.shape)
+        Basis.of(bundle).check(found)
     with store.change() as db:
         if db.jobs.find(job.number):
             exchanges.accept(db, job, facts)
@@ -102,13 +101,13 @@ def check(folder: Folder, store: Store, job: Job) -> None:
 
 def facts_of(bundle: Bundle) -> Facts:
     """What is kept of an accepted bundle, for people to see and to compare the next one with."""
-    lengths = {name: list(field.vectors.lengths) for name, field in bundle.fields.items()}
+    basis = Basis.of(bundle)
     return Facts(
         rows=len(bundle.ids),
         epsilon=None if bundle.epsilon is None else str(bundle.epsilon),
         created=bundle.created,
-        projection=bundle.projection,
-        gram_lengths=digest(lengths),
+        projection=basis.projection,
+        shape=basis.shape,
     )
 
 
@@ -129,12 +128,11 @@ def link(folder: Folder, store: Store, job: Job) -> None:
     )
     noting("sealing", 0, len(parties))
     results = {}
-    for party in parties:
-        data = answers.results[party.name].to_bytes()
-        sealed = seal(data, [Recipient(_recipient(party))])
+    for party, bundle in zip(parties, bundles, strict=True):
+        data = sealed(answers.results[bundle.owner], bundle)
         with written_whole(folder.results(job.exchange, party.number), mode=0o600) as file:
-            file.write(sealed)
-        results[party.number] = (len(sealed), hashlib.sha256(sealed).hexdigest())
+            file.write(data)
+        results[party.number] = (len(data), hashlib.sha256(data).hexdigest())
     summary = Summary.model_validate_json(json.dumps(answers.summary))
     with store.change() as db:
         if db.jobs.find(job.number):
@@ -143,9 +141,9 @@ def link(folder: Folder, store: Store, job: Job) -> None:
 
 def _bundle(folder: Folder, party: PartyRow) -> Bundle:
     identity = read_identity(folder.identity)
-    sealed = read_bytes(folder.bundle(party.exchange, party.number))
+    data = read_bytes(folder.bundle(party.exchange, party.number))
     called = f"the bundle of {party.name}"
-    return Bundle.from_bytes(unseal(sealed, identity, called), called)
+    return Bundle.from_bytes(unseal(data, identity, called), called)
 
 
 def _recipient(party: PartyRow) -> str:

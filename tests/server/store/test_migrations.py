@@ -10,32 +10,35 @@ import pytest
 
 from gramlink.bundles.sealing import new_identity, seal, write_identity
 from gramlink.errors import InvalidFile
+from gramlink.server import worker
 from gramlink.server.auth import new_token
 from gramlink.server.store import Store, migrations
 from gramlink.server.store.log import START, Entry
 from gramlink.server.store.migrations import MIGRATIONS, Migration
 from gramlink.server.unit import OWNER, made_folder, opened, prepared
-from gramlink.server.worker import facts_of
-from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bundle_of, identity_of, sealed_bundle
+from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of, sealed_bundle
 
-LATER = "2090-01-01T00:00:00Z"
+MADE, LATER = "2026-01-01T00:00:00Z", "2090-01-01T00:00:00Z"
+FACTS = {"rows": 30, "epsilon": "30", "created": MADE, "projection": "x", "gram lengths": "y"}
 
 
 class Old:
-    """A folder as the first version of the tables has it: the hospital's bundle is accepted."""
+    """A folder as the first version of the tables has it.
+
+    The hospital's bundle is accepted, and an earlier exchange is done.
+    """
 
     def __init__(self, path):
-        from gramlink.bundles.bundle import Bundle
-
         made_folder(path)
         self.path, self.database = path, path / "unit.sqlite3"
         self.exchange = path / "exchanges" / "1"
         self.exchange.mkdir()
-        write_identity(path / "unit.identity", new_identity(), OWNER)
+        identity = new_identity()
+        write_identity(path / "unit.identity", identity, OWNER)
+        self.bundle = self.exchange / "bundle-1.age"
+        self.bundle.write_bytes(sealed_bundle("hospital", identity.recipient))
         self.tokens = {name: new_token() for name in (None, *NAMES)}
         (path / "operator.token").write_text(self.tokens[None].text)
-        facts = facts_of(Bundle.from_bytes(bundle_of("hospital"), "bundle")).to_json()
-        self.facts = facts.replace("gram_lengths", "gram lengths")
         with closing(sqlite3.connect(self.database)) as db, db:
             for statement in MIGRATIONS[0].statements:
                 db.execute(statement)
@@ -43,27 +46,32 @@ class Old:
             db.execute("PRAGMA user_version = 1")
 
     def fill(self, db):
-        db.execute(
-            "INSERT INTO exchanges (name, schema, created) VALUES (?, ?, ?)",
-            (EXCHANGE, SCHEMA, "2026-01-01T00:00:00Z"),
-        )
-        bundles = {"hospital": ("accepted", 7, "0" * 64, self.facts)}
-        for number, name in enumerate(NAMES, 1):
-            bundle = bundles.get(name, ("none", None, None, None))
+        for name, ended in ((EXCHANGE, None), ("earlier", MADE)):
+            db.execute(
+                "INSERT INTO exchanges (name, schema, created, ended, summary)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (name, SCHEMA, MADE, ended, ended and '{"pairs": [], "clusters": 0}'),
+            )
+        accepted = ("accepted", 7, "0" * 64, json.dumps(FACTS))
+        for exchange, name, bundle in (
+            (1, "hospital", accepted),
+            (1, "registry", ("none", None, None, None)),
+            (2, "hospital", accepted),
+            (2, "registry", accepted),
+        ):
             db.execute(
                 "INSERT INTO parties (exchange, name, returns, recipient, state, size, sha256,"
-                " facts) VALUES (1, ?, 'links', ?, ?, ?, ?, ?)",
-                (name, identity_of(name).recipient.key, *bundle),
+                " facts) VALUES (?, ?, 'links', ?, ?, ?, ?, ?)",
+                (exchange, name, identity_of(name).recipient.key, *bundle),
             )
-            to = 3 - number
+        for number, to in ((1, 2), (2, 1)):
             sealed = seal(b"grams", [identity_of(NAMES[to - 1]).recipient])
             (self.exchange / f"base-{number}-{to}.age").write_bytes(sealed)
             db.execute("INSERT INTO bases VALUES (?, ?, ?)", (number, to, "0" * 64))
-        (self.exchange / "bundle-1.age").write_bytes(b"sealed")
         for number, token in enumerate(self.tokens.values()):
             kept = (token.id, token.digest, number or None, LATER, None)
             db.execute("INSERT INTO tokens VALUES (?, ?, ?, ?, ?)", kept)
-        first = Entry(1, "2026-01-01T00:00:00Z", "hospital", "sent a sealed base", EXCHANGE, "")
+        first = Entry(1, MADE, "hospital", "sent a sealed base", EXCHANGE, "")
         told = (first.number, first.time, first.who, first.what, first.exchange, first.detail)
         db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", (*told, first.hashed(START)))
 
@@ -91,28 +99,55 @@ def served(old, settings, one_app):
     unit.store.close()
 
 
-def test_an_exchange_of_an_older_version_goes_on(old, served):
+@pytest.fixture
+def work(served):
+    """Do the next job."""
+
+    def do():
+        unit, _ = served
+        with unit.store.change() as db:
+            job = db.jobs.take()
+        worker.main(unit.folder.path, job.number, 0)
+
+    return do
+
+
+def test_an_exchange_of_an_older_version_goes_on_to_its_end(old, served, work):
     unit, (hospital, registry) = served
     assert hospital.view()["stage"] == "bundles"
     assert hospital.me()["mined_sent_to"] == ["registry"]
-    assert hospital.me()["bundle"]["rows"] == 30
     sealed = registry.get("mined/hospital").content
     assert (old.exchange / "mined-1-2.age").read_bytes() == sealed
     registry.send_mined("hospital", 409)
     registry.upload(sealed_bundle("registry", unit.recipient))
-    assert registry.me()["bundle"]["state"] == "checking"
+    for _ in range(3):
+        work()
+    assert hospital.view()["stage"] == "done"
+    assert hospital.view()["summary"]["links"] >= 25
 
 
-def test_what_was_known_of_a_bundle_is_compared_with_the_next_one(served):
-    from gramlink.server import worker
+def test_bundles_that_were_accepted_are_checked_anew(old, served, work):
+    _, (hospital, _) = served
+    assert hospital.me()["bundle"]["state"] == "checking"
+    work()
+    assert (hospital.me()["bundle"]["state"], hospital.me()["bundle"]["rows"]) == ("accepted", 30)
+    del old
 
-    unit, (_, registry) = served
-    registry.upload(sealed_bundle("registry", unit.recipient))
-    with unit.store.change() as db:
-        job = db.jobs.take()
-    worker.main(unit.folder.path, job.number, 0)
-    assert registry.me()["bundle"]["reason"] is None
-    assert registry.view()["stage"] == "linking"
+
+def test_a_bundle_that_can_no_longer_be_read_is_refused_and_can_be_sent_again(old, request):
+    old.bundle.write_bytes(b"age-encryption.org/v1\nof another time")
+    unit, (hospital, _) = request.getfixturevalue("served")
+    request.getfixturevalue("work")()
+    assert hospital.me()["bundle"]["state"] == "refused"
+    hospital.upload(sealed_bundle("hospital", unit.recipient))
+    assert hospital.me()["bundle"]["state"] == "checking"
+
+
+def test_an_exchange_that_is_done_stays_done(old, served, one_app):
+    del served
+    operator = Asker(one_app, old.tokens[None].text, exchange="earlier")
+    assert operator.view()["stage"] == "done"
+    assert [one["bundle"]["rows"] for one in operator.view()["parties"]] == [30, 30]
 
 
 def test_the_log_goes_on_and_says_so(old, served, one_app):
@@ -213,11 +248,3 @@ def test_only_the_server_migrates_as_an_older_one_may_still_be_running(old):
         pass
     assert "start it with this gramlink" in error.value.hint
     assert old.content() == before
-
-
-def test_facts_are_kept_as_they_were_but_for_the_name_of_a_key(old):
-    Store(old.database, migrate=True).close()
-    with closing(sqlite3.connect(old.database)) as db:
-        (kept,) = db.execute("SELECT facts FROM parties WHERE number = 1").fetchone()
-    was = json.loads(old.facts)
-    assert json.loads(kept) == {key.replace(" ", "_"): value for key, value in was.items()}

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import random
+from functools import cache
 from importlib import resources
 
 from gramlink.errors import InvalidParameter
@@ -26,13 +27,14 @@ def cities() -> tuple[str, ...]:
     >>> cities()[0], len(cities())
     ('NEW YORK CITY', 5000)
     """
-    return tuple(_names("cities.csv.gz"))
+    return _names("cities.csv.gz")
 
 
-def _names(file: str) -> list[str]:
+@cache
+def _names(file: str) -> tuple[str, ...]:
     packed = (resources.files(__package__) / "data" / file).read_bytes()
     with gzip.open(io.BytesIO(packed), "rt", encoding="utf-8", newline="") as text:
-        return [row["name"] for row in csv.DictReader(text)]
+        return tuple(row["name"] for row in csv.DictReader(text))
 
 
 def sample(names: tuple[str, ...], count: int, seed: int) -> tuple[str, ...]:

@@ -138,6 +138,6 @@ def _rows(one: Records, other: Records, truth: list[tuple[str, str]]) -> npt.NDA
 
 def _in_order(unit: LinkageUnit, one: Owner) -> npt.NDArray[np.int64]:
     """The thresholds that were sent, in the order of the owner's records."""
-    limits = unit.left.fields["name"].thresholds
-    sent = dict(zip(unit.left.ids, [] if limits is None else limits[:, -1].tolist(), strict=True))
+    rows = unit.left.rows()
+    sent = dict(zip(rows["id"], rows["name.thresholds"].arr.last(), strict=True))
     return np.array([sent[name] for name in one.pseudonyms], np.int64)

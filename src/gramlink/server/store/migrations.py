@@ -98,7 +98,16 @@ MIGRATIONS: tuple[Migration, ...] = (
         (
             "ALTER TABLE bases RENAME TO mined",
             # quotes within a value are escaped, so this can only be the key
-            """UPDATE parties SET facts = replace(facts, '"gram lengths":', '"gram_lengths":')""",
+            """UPDATE parties SET facts = replace(facts, '"gram lengths":', '"shape":')""",
+            # what was kept of a bundle is not what bundles are compared by now
+            "DELETE FROM jobs WHERE kind = 'link' AND state IN ('pending', 'running')",
+            """INSERT INTO jobs (exchange, kind, party)
+                SELECT exchange, 'check', parties.number FROM parties
+                JOIN exchanges ON exchanges.number = exchange
+                WHERE state = 'accepted' AND ended IS NULL""",
+            """UPDATE parties SET state = 'checking', facts = NULL
+                WHERE state = 'accepted'
+                AND exchange IN (SELECT number FROM exchanges WHERE ended IS NULL)""",
         ),
         renamed=("base-", "mined-"),
     ),

@@ -17,7 +17,7 @@ _SELECT = (
 class Facts:
     """What is kept of an accepted bundle.
 
-    >>> facts = Facts(rows=30, epsilon="1/10", created="", projection="ab", gram_lengths="cd")
+    >>> facts = Facts(rows=30, epsilon="1/10", created="", projection="ab", shape="cd")
     >>> Facts.from_json(facts.to_json()) == facts
     True
     """
@@ -26,7 +26,7 @@ class Facts:
     epsilon: str | None
     created: str
     projection: str  # these two must be the same at all parties
-    gram_lengths: str  # as a digest
+    shape: str  # of the encoded records, as a digest
 
     def to_json(self) -> str:
         """What is kept in the table."""

@@ -72,7 +72,7 @@ def drop(dropped, folder, monkeypatch):
 
 
 def attended(run, *, ok=True, args=()):
-    result = run("unit", "inbox", "outbox", "--json", *args, ok=ok)
+    result = run("unit", "inbox", "inbox", "outbox", "--json", *args, ok=ok)
     return json.loads(result.out)
 
 
@@ -111,7 +111,14 @@ def test_a_file_drop_makes_the_links_of_one_process_bit_for_bit(run, drop):
         os.chdir(drop / party.name)
         shutil.copy(f"../unit/outbox/stroke-{party.name}.results.age", ".")
         files = f"stroke-{party.name}.results.age {party.name}.csv"
-        run("results", *files.split(), "--identity", f"{party.name}.identity")
+        run(
+            "results",
+            *files.split(),
+            "--exchange",
+            "stroke",
+            "--identity",
+            f"{party.name}.identity",
+        )
         got = pl.read_csv(f"{party.name}-links.csv", infer_schema=False)
         assert got.equals(party.translate(linkage.links.bare).to_polars())
         possible = pl.read_csv(f"{party.name}-links-possible.csv", infer_schema=False)
@@ -125,7 +132,7 @@ def test_weights_and_levels_come_back_where_that_was_agreed(run, drop):
     _, linkage = in_one_process(drop)
     os.chdir(drop / "clinic")
     files = ("../unit/outbox/stroke-clinic.results.age", "clinic.csv")
-    run("results", *files, "--identity", "clinic.identity")
+    run("results", *files, "--exchange", "stroke", "--identity", "clinic.identity")
     got = pl.read_csv("clinic-links.csv")
     assert got["match_weight"].to_list() == linkage.links.details["match_weight"].to_list()
 
@@ -137,7 +144,7 @@ def test_counts_only_come_without_any_pseudonym(run, drop):
     told = json.loads(run("inspect", sent, *opening, "--json").out)
     assert told["rows"] == {}
     assert told["counts"][0]["links"] > 150
-    assert "counts only" in run("results", sent, "clinic.csv", *opening).out
+    assert "counts only" in run("results", sent, "clinic.csv", "--exchange", "stroke", *opening).out
 
 
 def test_what_was_answered_is_not_answered_again(run, drop):
@@ -159,7 +166,7 @@ def test_an_owner_who_has_not_sent_anything_is_awaited(run, drop):
     exchange = attended(run)["exchanges"][0]
     assert (exchange["awaited"], exchange["files"]) == (["office"], [])
     assert receipt(drop, "clinic.bundle.age").startswith("accepted: the bundle of clinic, digest")
-    assert "office awaited" in run("unit", "inbox", "outbox").out
+    assert "office awaited" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_an_owner_cannot_open_what_is_for_another(refused_there, drop, run):
@@ -205,7 +212,7 @@ TAMPERED = {
     "nothing": (lambda _: b"", "is damaged or not a bundle"),
     "another owner's name": (
         _manifest(lambda m: m.update(owner="mallory")),
-        "does not name its owner among two or more owners",
+        "does not name its owner, mallory, among two or more owners",
     ),
     "no key to reply to": (_manifest(lambda m: m.update(reply=None)), "which key to seal"),
     "a path as its exchange": (
@@ -245,7 +252,7 @@ def test_two_bundles_of_an_owner_are_refused_both(run, drop):
     shutil.copy(inbox / "clinic.bundle.age", inbox / "again.age")
     state = attended(run, ok=False)
     for name in ("again.age", "clinic.bundle.age"):
-        assert "another bundle of its owner" in receipt(drop, name)
+        assert "two bundles are of clinic; leave one" in receipt(drop, name)
     assert state["exchanges"][0]["awaited"] == ["clinic"]
 
 
@@ -287,7 +294,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     from gramlink.io.locks import alone
 
     with alone(drop / "unit/outbox/.gramlink.lock", "at work"):
-        refused_there("unit", "inbox", "outbox", says="another process is at work")
+        refused_there("unit", "inbox", "inbox", "outbox", says="another process is at work")
     attended(run)
 
 
@@ -298,19 +305,19 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
         (("nowhere", "outbox"), "there is no folder nowhere"),
         (("inbox", "nowhere/outbox"), "there can be no folder nowhere/outbox"),
         (("inbox", "inbox"), "are the same folder"),
-        (("inbox", "outbox", "--returns", "all"), "no such thing goes back"),
+        (("inbox", "outbox", "--returns", "all"), "'all' cannot go back to an owner"),
         (("inbox", "outbox", "--identity", "unit.recipient"), "not an age identity"),
         (("inbox", "outbox", "--identity", "nowhere"), "cannot be read"),
     ],
 )
 def test_what_cannot_be_attended_to_is_said(refused_there, args, says):
-    refused_there("unit", *args, says=says)
+    refused_there("unit", "inbox", *args, says=says)
 
 
 def test_an_empty_inbox_is_said(run, drop):
     for path in (drop / "unit/inbox").iterdir():
         path.unlink()
-    assert "inbox has no bundle" in run("unit", "inbox", "outbox").out
+    assert "inbox has no bundle" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_what_is_written_for_all_to_see_holds_no_pseudonym(run, drop):

@@ -6,13 +6,13 @@ import pytest
 from cli.owners import contents, edit
 from cli.test_several_owners import TOML
 from gramlink.lab.datasets import persons
-from gramlink.scoring import score as scoring
+from gramlink.matching import chance
 
 
 @pytest.fixture
 def twice(folder, monkeypatch):
     """A file in which 150 of 200 persons stand a second time; returns their ids."""
-    monkeypatch.setattr(scoring, "RANDOM_PAIRS", 100_000)
+    monkeypatch.setattr(chance, "RANDOM_PAIRS", 100_000)
     for path in folder.iterdir():
         path.unlink()
     people = persons(200, overlap=1, seed=6)
