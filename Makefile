@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test fuzz check lint types layers bench experiments docs clean
+.PHONY: help demo test fuzz coverage check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -18,6 +18,11 @@ test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings 
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
 	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+
+coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach; kernels run as Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
+	  --cov --cov-report= --cov-fail-under=0
+	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 
@@ -40,7 +45,7 @@ docs: .venv/dev  ## write the reference, the page on the paper and the pictures
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .coverage build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

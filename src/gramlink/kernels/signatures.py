@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from gramlink.kernels.jit import Int, serial
 
@@ -22,10 +22,18 @@ WORD = 64
 FUSED = 3  # signatures have at least so many words, which a scan reads together
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def popcount(typing: Any, bits: Any) -> Any:  # noqa: ARG001
-    """How many bits of a word are set; one instruction, and vectorised where the machine can."""
+def popcount(bits: Int) -> Int:
+    """How many bits of a word are set; compiled, one instruction, vectorised where possible."""
+    return np.uint64(np.bitwise_count(bits))
 
+
+@overload(popcount, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_popcount(bits: Any) -> Any:  # noqa: ARG001
+    return lambda bits: _instruction(bits)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _instruction(typing: Any, bits: Any) -> Any:  # noqa: ARG001
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
 
