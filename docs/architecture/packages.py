@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 METHOD = ("records", "mining", "embedding", "encodings", "matching", "scoring", "deciding")
 
 WIDTH, LEFT, RIGHT = 960, 150, 936
-ROW, SHARED, GAP = 42, 84, 7
+ROW, GAP = 42, 7
 
 
 def layers() -> list[list[str]]:
@@ -46,9 +46,10 @@ def drawing() -> str:
         group = "around" if place < steps[0] else "method" if place <= steps[-1] else "ground"
         if ends and group not in ends:
             y += 12
-        height = ROW if len(names) == 1 else SHARED
         begins.setdefault(group, y)
         width = (RIGHT - LEFT - GAP * (len(names) - 1)) / len(names)
+        said = [lines(0, 0, about(name), width - 28, "soft", 13) for name in names]
+        height = ROW if len(names) == 1 else 46 + 17.5 * max(map(len, said))
         for number, name in enumerate(names):
             x = LEFT + number * (width + GAP)
             shapes.append(box(x, y, width, height, group))
@@ -60,12 +61,12 @@ def drawing() -> str:
                 shapes += lines(x + 16, y + 47, about(name), width - 28, "soft", 13)
         y += height + GAP
         ends[group] = y - GAP
-    said = {
+    labels = {
         "around": ("acts, carries,", "shows, tests"),
         "method": ("the method,", "read upwards"),
         "ground": ("what all", "stand on"),
     }
-    for group, words in said.items():
+    for group, words in labels.items():
         top, bottom = begins[group], ends[group]
         shapes.append(line(LEFT - 14, top + 3, LEFT - 14, bottom - 3))
         middle = (top + bottom) / 2

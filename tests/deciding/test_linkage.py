@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.deciding.linkage import decide_scored, probabilities, warnings_of
-from gramlink.deciding.rules import RULES
+from gramlink.deciding.rules import rule_named
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import persons
@@ -15,6 +15,7 @@ from gramlink.lab.scores import score
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
+from gramlink.records.choices import RULES
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.reading import read_records
@@ -69,7 +70,7 @@ def pairs_of(links):
 @settings(deadline=None, max_examples=100)
 @given(pairs=PAIRS)
 def test_probabilities_agree_with_the_definition(rule, pairs):
-    found = probabilities(scored(pairs), RULES[rule])
+    found = probabilities(scored(pairs), rule_named(rule))
     assert found.tolist() == pytest.approx(definition.probabilities(pairs, rule))
     assert ((found >= 0) & (found <= 1)).all()
 
@@ -80,7 +81,7 @@ def test_probabilities_agree_with_the_definition(rule, pairs):
 def test_links_and_possible_links_agree_with_the_definition(rule, pairs, two):
     review, accept = sorted(two)
     linkage = decided(pairs, rule, accept, review)
-    chances = probabilities(scored(pairs), RULES[rule]).tolist()
+    chances = probabilities(scored(pairs), rule_named(rule)).tolist()
     chosen = definition.links(pairs, chances, LEFT, RIGHT, rule, accept)
     assert pairs_of(linkage.links) == named(chosen)
     others = definition.possible(pairs, chances, chosen, rule, review)
@@ -104,7 +105,7 @@ def test_two_equally_good_candidates_have_less_than_half_each():
     twice = [(0, 0, 50.0), (0, 1, 50.0)]
     for rule, chance in (("one-to-one", 50 / 101), ("best-per-left", 50 / 101), ("all", 50 / 51),
                          ("best-per-right", 50 / 51)):  # fmt: skip
-        assert probabilities(scored(twice), RULES[rule]) == pytest.approx([chance] * 2)
+        assert probabilities(scored(twice), rule_named(rule)) == pytest.approx([chance] * 2)
     linkage = decided(twice, "one-to-one", 0.5, 0.1)
     assert len(linkage.links) == 0
     assert len(linkage.possible) == 2
@@ -124,7 +125,7 @@ def test_a_pair_at_the_border_is_within_it():
 def test_odds_too_large_for_a_number_are_certain_and_do_not_overflow():
     one = scored([(0, 0, 1.0), (1, 1, 1.0), (1, 2, 1.0)])
     one = replace(one, log_odds=np.array([5000.0, 5000.0, -5000.0]))
-    assert probabilities(one, RULES["one-to-one"]) == pytest.approx([1, 1, 0])
+    assert probabilities(one, rule_named("one-to-one")) == pytest.approx([1, 1, 0])
     linkage = decide_scored(one, LEFT, RIGHT, "one-to-one", 0.5, 0.1)
     assert linkage.precision == pytest.approx(1)
 

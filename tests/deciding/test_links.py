@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.deciding.links import Links, decide, kept
-from gramlink.deciding.rules import RULES
 from gramlink.errors import InvalidParameter
 from gramlink.matching.pairs import Pairs
+from gramlink.records.choices import RULES
 from reference import matching as definition
 
 LEFT = ["c", "a", "10", "b", "9"]

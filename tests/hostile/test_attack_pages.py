@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -15,14 +16,13 @@ from gramlink.bundles.sealing import new_identity
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.embedding.vectors import Vectors
-from gramlink.exchange.wire import ExchangeInfo, LogEntry, LogInfo, PartyInfo, TokenInfo
+from gramlink.exchange import wire
 from gramlink.lab.demo.story import Message, Story, story_page
 from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Plot, Table
 from gramlink.lab.experiments.report.page import report
 from gramlink.lab.experiments.report.sections import Section
 from gramlink.lab.scores import Scores
 from gramlink.matching.passes import Pass
-from gramlink.records.levels import Levels
 from gramlink.records.quality import FieldQuality, Identical, Quality, Worst
 from gramlink.records.reading import Problem
 from gramlink.reports.check_page import check_page
@@ -45,68 +45,85 @@ HOSTILE = {
     "far too long": "A" * 3000 + "<i>",
 }
 KEY = new_identity().recipient
+NUMBERS = {"links": 4, "possible": 1, "precision": 0.9, "recall": 0.8}
+OPERATOR = wire.TokenInfo(
+    role="operator", exchange=None, party=None, expires="2030-01-01T00:00:00Z"
+)
 
 
-def exchange(text, stage, state="refused"):
+def told(model, **content):
+    """What a unit says, unchecked: pages escape what is shown, whatever else has been checked."""
+    return model.model_construct(**content)
+
+
+def exchange(text, stage, state="refused", operator=True):
     """An exchange in whose every word an attacker has a say; the second party lags behind."""
     names = (f"{text} 1", f"{text} 2")
+    return told(
+        wire.ExchangeInfo,
+        name=text,
+        created=text,
+        stage=stage,
+        reason=text,
+        parties=(
+            party(text, names, state),
+            party(text, names[::-1], "uploading", late=stage),
+        ),
+        progress=told(wire.Progress, step=text, done=1, total=2),
+        summary=summary(text, names, stage) if operator else told(wire.PartySummary, **NUMBERS),
+        erase=text,
+        erased=text if stage == "failed" else None,
+    )
+
+
+def party(text, names, state, late=""):
+    results = {"ready": True, "bytes": 9, "sha256": text}
     known = {"rows": 7, "epsilon": "1/10", "created": text, "bytes": 9, "sha256": text}
-    pair = {
-        "left": names[0], "right": names[1], "links": 4, "possible": 1, "precision": 0.9,
-        "recall": 0.8, "histogram": [[-6, 90], [3, 1]], "warnings": [text],
-        "passes": [{"edits": {text: 1, f"{text} 2": 0}, "found": 5, "added": 4}],
-    }  # fmt: skip
-    seen = {
-        "name": text,
-        "created": text,
-        "stage": stage,
-        "reason": text,
-        "parties": [
-            {
-                "name": name,
-                "returns": "links",
-                "recipient": KEY,
-                "mined_sent_to": [other],
-                "bundle": {"state": state, "reason": text, "offset": 3, "size": 9, **known},
-                "results": {"ready": True, "bytes": 9, "sha256": text, "fetched": text},
-                "token": {"expires": text, "revoked": None},
-            }
-            for name, other in (names, names[::-1])
-        ],
-        "progress": {"step": text, "done": 1, "total": 2},
-        # many are folded away
-        "summary": {"pairs": [pair] * (5 if stage == "failed" else 2), "clusters": 3},
-        "erase": text,
-        "erased": text if stage == "failed" else None,
-    }
-    late = seen["parties"][1]
-    late["bundle"] = {**late["bundle"], "state": "uploading"}
-    if stage == "joining":
-        late["recipient"] = None
-    if stage == "mined":
-        late["mined_sent_to"] = []
-    if stage == "done":
-        late["results"] = {**late["results"], "fetched": None}
-    parties = tuple(PartyInfo.model_construct(**one) for one in seen.pop("parties"))
-    return ExchangeInfo.model_construct(**seen, parties=parties)
+    return told(
+        wire.PartyInfo,
+        name=names[0],
+        returns="links",
+        recipient=None if late == "joining" else KEY,
+        mined_sent_to=() if late == "mined" else names[1:],
+        bundle=told(wire.BundleInfo, state=state, reason=text, offset=3, size=9, **known),
+        results=told(wire.ResultsInfo, fetched=None if late == "done" else text, **results),
+        token=told(wire.PartyToken, expires=text, revoked=None),
+    )
+
+
+def summary(text, names, stage):
+    found = told(wire.PassFound, edits={text: 1, f"{text} 2": 0}, found=5, added=4)
+    pair = told(
+        wire.PairSummary,
+        left=names[0],
+        right=names[1],
+        histogram=((-6, 90), (3, 1)),
+        warnings=(text,),
+        passes=(found,),
+        **NUMBERS,
+    )
+    # many are folded away
+    pairs = (pair,) * (5 if stage == "failed" else 2)
+    return told(wire.Summary, pairs=pairs, clusters=3)
 
 
 def party_page(text, stage, state="refused", place=1):
-    seen = exchange(text, stage, state)
-    numbers = {"links": 4, "possible": 1, "precision": 0.9, "recall": 0.8}
-    viewer = TokenInfo.model_construct(role="party", party=f"{text} {place}", expires=text)
-    return pages.exchange_page(seen.model_copy(update={"summary": numbers}), viewer)
+    name = f"{text} {place}"
+    viewer = told(wire.TokenInfo, role="party", exchange=text, party=name, expires=text)
+    return pages.exchange_page(exchange(text, stage, state, operator=False), viewer)
 
 
 def home(text):
-    limits = {"bundle_bytes": 2**32}
-    unit = {"gramlink": text, "recipient": KEY, "fingerprint": text, "limits": limits}
+    limits = told(wire.Limits, bundle_bytes=2**32, mined_bytes=2**26)
+    key = SimpleNamespace(key=text)
+    unit = told(wire.UnitInfo, gramlink=text, recipient=key, fingerprint=text, limits=limits)
     return pages.operator_home([exchange(text, "bundles")], unit, OPERATOR)
 
 
 def log(text):
-    said = dict.fromkeys(("time", "who", "what", "exchange", "detail", "hash"), text)
-    return pages.log_page(LogInfo(entries=(LogEntry(number=1, **said),), intact=True), OPERATOR)
+    entry = dict.fromkeys(("time", "who", "what", "exchange", "detail", "hash"), text)
+    entries = (told(wire.LogEntry, number=1, **entry),)
+    return pages.log_page(told(wire.LogInfo, entries=entries, intact=True), OPERATOR)
 
 
 def check(text):
@@ -121,7 +138,7 @@ def check(text):
 def linkage(text):
     sort = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
     passes = (Pass({text: 0, f"{text} 2": 1}),)
-    model = Model((text, f"{text} 2"), (Levels(0), Levels(1)), 1000, (sort,), sort, (), passes)
+    model = Model((text, f"{text} 2"), (0, 1), 1000, (sort,), sort, (), passes)
     links = Links(("p",), ("q",), pl.DataFrame({"match_weight": [9.5]}))
     bins = ((-3, 10), (9, 1))
     return Linkage(links, links, 0.9, 0.8, model, ((passes[0], 5, 4),), bins, (text,))
@@ -165,7 +182,6 @@ def experiments(text):
 
 
 PACKAGES = ("reports", "server", "lab")
-OPERATOR = TokenInfo.model_construct(role="operator")
 STAGES = ("joining", "mined", "bundles", "linking", "done", "failed")
 PAGES = {
     "sign in": pages.sign_in,

@@ -1,4 +1,5 @@
 import inspect
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -6,10 +7,11 @@ import polars as pl
 import pytest
 
 import gramlink as gl
+from gramlink.deciding.rules import BEST_PER_LEFT, keep_best_per_left, rule_named
 from gramlink.errors import InvalidSchema
 from gramlink.mining.estimates import top
 from gramlink.mining.miners import EXPERIMENTAL, FREE, price
-from gramlink.records.choices import MINERS, POLICIES, Choice, Miner
+from gramlink.records.choices import MINERS, POLICIES, RULES, Choice, Miner
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema, checked_schema, schema_from
 
@@ -23,10 +25,16 @@ ARGUMENTS = [
 def test_every_choice_leads_to_a_function_that_can_be_called(choice, arguments):
     needed = [
         name
-        for name, one in inspect.signature(choice.function).parameters.items()
+        for name, one in inspect.signature(choice.value).parameters.items()
         if one.default is one.empty
     ]
     assert needed == arguments
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_has_the_name_that_it_is_chosen_by(name):
+    assert rule_named(name) is RULES[name].value
+    assert rule_named(name).name == name
 
 
 def test_what_a_miner_costs_follows_from_what_is_said_of_it():
@@ -57,6 +65,9 @@ def test_a_name_that_is_no_choice_is_refused_with_those_that_are(wrong):
     )
 
 
+OURS = replace(BEST_PER_LEFT, name="ours", keep=lambda contest: keep_best_per_left(contest)[:1])
+
+
 def letters(strings, field, budget):
     """A miner as somebody may add one."""
     counts = np.bincount(strings.codes, minlength=len(field.symbols))
@@ -67,6 +78,14 @@ def letters(strings, field, budget):
 def nothing_farther(case):
     """A policy as somebody may add one."""
     return case.same_for_all(0)
+
+
+def test_a_rule_and_a_line_can_be_chosen(monkeypatch):
+    monkeypatch.setitem(RULES, "ours", Choice(f"{__name__}:OURS"))
+    schema = checked_schema(fields=({"name": "x"},), decide="ours")
+    assert rule_named(schema.decide) is OURS
+    with pytest.raises(InvalidSchema, match=r"^decide: Input should be 'one-to-one', .* or 'ours'"):
+        checked_schema(fields=({"name": "x"},), decide="magic")
 
 
 def test_a_function_and_a_line_make_a_choice_that_links(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from comparisons import numbered
 from gramlink.deciding.linkage import probabilities
-from gramlink.deciding.rules import RULES
+from gramlink.deciding.rules import rule_named
 from gramlink.encodings.vectors import ComparedVectors
 from gramlink.kernels.score import log_odds
 from gramlink.matching.passes import Pass
@@ -99,7 +99,7 @@ def simulated(both=1000, members=1, count=2000, seed=1):
 
 def linked(scored, least=0.5):
     """Pairs that are likelier matches than not, given the others."""
-    good = probabilities(scored, RULES["one-to-one"]) >= least
+    good = probabilities(scored, rule_named("one-to-one")) >= least
     found = scored.candidates
     return set(zip(found.left[good].tolist(), found.right[good].tolist(), strict=True))
 

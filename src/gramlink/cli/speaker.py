@@ -33,8 +33,7 @@ class Speaker:
     as_json: AsJson = False
 
     def __post_init__(self) -> None:
-        if not self.silent:
-            on_first_compilation(lambda: self.say("compiling kernels, on first use only ..."))
+        on_first_compilation(lambda: self.say("compiling kernels, on first use only ..."))
 
     @property
     def silent(self) -> bool:

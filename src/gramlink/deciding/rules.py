@@ -1,4 +1,7 @@
-"""Rules: which of the pairs that are good enough become links."""
+"""Rules: which of the pairs that are good enough become links.
+
+A line in `records.choices` gives a rule its name in `linkage.toml`.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.errors import InvalidParameter
+from gramlink.records.choices import RULES
 
 Ints = npt.NDArray[np.int64]
 
@@ -94,22 +98,22 @@ def _sorted_by(rank: Ints, left: Ints, right: Ints) -> Ints:
     return np.argsort((rank * sizes[1] + left) * sizes[2] + right)
 
 
-RULES: dict[str, Rule] = {
-    rule.name: rule
-    for rule in (
-        Rule("one-to-one", one_per_left=True, one_per_right=True, keep=keep_one_to_one),
-        Rule("best-per-left", one_per_left=True, one_per_right=False, keep=keep_best_per_left),
-        Rule("best-per-right", one_per_left=False, one_per_right=True, keep=keep_best_per_right),
-        Rule("all", one_per_left=False, one_per_right=False, keep=keep_all),
-    )
-}
+ONE_TO_ONE = Rule("one-to-one", one_per_left=True, one_per_right=True, keep=keep_one_to_one)
+BEST_PER_LEFT = Rule(
+    "best-per-left", one_per_left=True, one_per_right=False, keep=keep_best_per_left
+)
+BEST_PER_RIGHT = Rule(
+    "best-per-right", one_per_left=False, one_per_right=True, keep=keep_best_per_right
+)
+ALL = Rule("all", one_per_left=False, one_per_right=False, keep=keep_all)
 
 
 def rule_named(name: str) -> Rule:
     """The rule of a name."""
     if name not in RULES:
         raise InvalidParameter(f"no rule {name!r}", hint="one of " + ", ".join(RULES))
-    return RULES[name]
+    rule: Rule = RULES[name].value
+    return rule
 
 
 def _places(ids: Sequence[str], rows: Ints) -> Ints:

@@ -25,9 +25,8 @@ class Basis:
     @classmethod
     def of(cls, bundle: Bundle) -> "Basis":
         """The basis of a bundle."""
-        return cls(
-            bundle.owner, bundle.projection, digest([bundle.records.name, bundle.records.shape])
-        )
+        shape = digest([bundle.records.name, bundle.records.shape])
+        return cls(bundle.owner, bundle.projection, shape)
 
     def check(self, other: "Basis") -> None:
         """Refuse what cannot be compared with this."""

@@ -19,19 +19,19 @@ from pydantic import BeforeValidator
 
 @dataclass(frozen=True)
 class Choice:
-    """A function that a setting names: `module:function`."""
+    """A function or value that a setting names: `module:name`."""
 
     home: str
 
     @cached_property
-    def function(self) -> Any:
-        """The function itself."""
+    def value(self) -> Any:
+        """The function or value itself."""
         module, _, name = self.home.partition(":")
         return getattr(import_module(module), name)
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the function gives."""
-        return self.function(*arguments)
+        """What a function gives."""
+        return self.value(*arguments)
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,13 @@ POLICIES: dict[str, Choice] = {
     "paper": Choice("gramlink.embedding.thresholds:paper"),
     "global": Choice("gramlink.embedding.thresholds:global_bound"),
     "global-paper": Choice("gramlink.embedding.thresholds:global_paper"),
+}
+
+RULES: dict[str, Choice] = {
+    "one-to-one": Choice("gramlink.deciding.rules:ONE_TO_ONE"),
+    "best-per-left": Choice("gramlink.deciding.rules:BEST_PER_LEFT"),
+    "best-per-right": Choice("gramlink.deciding.rules:BEST_PER_RIGHT"),
+    "all": Choice("gramlink.deciding.rules:ALL"),
 }
 
 

@@ -16,11 +16,11 @@ from pydantic import Field as Setting
 from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.io.files import digest
 from gramlink.privacy.numbers import positive_epsilon
-from gramlink.records.choices import POLICIES, one_of
+from gramlink.records.choices import POLICIES, RULES, one_of
 from gramlink.records.fields import Field, Frozen
 
 PolicyName = Annotated[str, one_of(POLICIES)]
-RuleName = Literal["one-to-one", "best-per-left", "best-per-right", "all"]
+RuleName = Annotated[str, one_of(RULES)]
 
 
 Epsilon = Annotated[
