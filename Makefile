@@ -14,15 +14,15 @@ demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
 test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
 	  --cov --cov-report= --cov-fail-under=0
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 

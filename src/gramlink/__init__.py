@@ -9,9 +9,16 @@ imported when one of its names is first used, so that the command line answers a
 """
 
 import ast
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+# These libraries read how many threads to use when they are first imported.
+_threads = os.environ.get("GRAMLINK_THREADS", "")
+if _threads.isdecimal() and int(_threads):
+    for _variable in ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"):
+        os.environ.setdefault(_variable, _threads)
 
 _LIST = ast.parse(Path(__file__).with_name("__init__.pyi").read_bytes())
 _HOME = {

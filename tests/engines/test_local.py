@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -101,3 +104,21 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(count, monkeypatch):
         thread_count()
     with pytest.raises(InvalidParameter, match="threads is a number"), using_threads(count):
         pass
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_libraries_use_as_many_threads_as_the_environment_says(threads):
+    code = (
+        "import gramlink, polars, numba;"
+        "print(polars.thread_pool_size(), numba.config.NUMBA_NUM_THREADS)"
+    )
+    others = ("NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
+    kept = {name: value for name, value in os.environ.items() if name not in others}
+    said = subprocess.check_output([sys.executable, "-c", code], env={**kept, VARIABLE: threads})
+    assert said.decode().split() == [threads, threads]
+
+
+def test_a_number_of_threads_that_makes_no_sense_does_not_keep_the_package_from_being_imported():
+    code = "import gramlink, polars"
+    for threads in ("0", "two", "-1"):
+        subprocess.check_call([sys.executable, "-c", code], env={**os.environ, VARIABLE: threads})

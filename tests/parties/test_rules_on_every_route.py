@@ -28,7 +28,7 @@ from gramlink.encodings.vectors import VectorRecords
 from gramlink.exchange import Choices, Voice, file_drop, take_part
 from gramlink.exchange.client import Client
 from gramlink.parties.answers import sealed
-from gramlink.server import jobs, worker
+from gramlink.server import worker
 from gramlink.server.app import application
 from gramlink.server.plan import Plan
 from gramlink.server.settings import Settings
@@ -49,7 +49,7 @@ def somewhere(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
     """A server's application for all tests, as it takes a while to make."""
-    unit = prepared(Settings(tmp_path_factory.mktemp("unit"), patience=0.3))
+    unit = prepared(Settings(tmp_path_factory.mktemp("unit"), patience=30))
     yield application(unit)
     unit.store.close()
 
@@ -121,7 +121,7 @@ def by_file_drop(bundles, _run, _app):
 
 
 def by_network(bundles, _run, app):
-    unit = prepared(Settings(Path("unit"), patience=0.3))
+    unit = prepared(Settings(Path("unit"), patience=30))
     try:
         return _uploaded(app, unit, bundles)
     finally:
@@ -140,7 +140,7 @@ def _uploaded(app, unit, bundles):
         asker.upload(gl.seal(packed(bundle), [unit.recipient]))
     while True:
         with unit.store.change() as db:
-            job = jobs.take(db)
+            job = db.jobs.take()
         if job is None:
             break
         worker.main(unit.folder.path, job.number, 0)

@@ -5,8 +5,6 @@ p = exp(-1/scale). Floating-point noise would give the true counts away in its l
 """
 
 import math
-import os
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from random import Random, SystemRandom
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gramlink.engines.local import in_order
 from gramlink.errors import BudgetExceeded
 
 Counts = npt.NDArray[np.int64]
@@ -43,8 +42,7 @@ class Draw:
         if len(chunks) == 1:
             return _noisy(values, scale)
         # OpenDP lets go of the interpreter's lock while it draws
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return np.concatenate(list(threads.map(lambda chunk: _noisy(chunk, scale), chunks)))
+        return np.concatenate(list(in_order(lambda chunk: _noisy(chunk, scale), chunks)))
 
     def largest(self, count: int, of: int, scale: Fraction) -> Counts:
         """The `count` largest of `of` independent noises, largest first.
