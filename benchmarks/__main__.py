@@ -27,7 +27,7 @@ HEAD = """\
 
 Written by `make bench ARGS="{arguments}"` on {date}: Python {python}, gramlink {gramlink}, numba
 {numba}, OpenDP {opendp}, {cores} cores ({machine}). Times on a shared machine mean little on
-their own; look at ratios within one table.
+their own; compare the ratios within one table.
 """
 
 

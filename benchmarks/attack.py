@@ -26,8 +26,9 @@ def table() -> str:
         base = gl.Base(gl.mine_field(strings, field, gl.Budget(settings.epsilon)).grams)
         rows.append([str(size), f"{_named(strings, listed, base):.1%}"])
     return (
-        f"## What a base would give away\n\nShare of {COUNT:,} surnames that whoever holds their "
-        "vectors, the base and the public list of 149,910 surnames names right, by looking each "
+        f"## What a base would give away\n\nThe share of {COUNT:,} surnames that can be named "
+        "correctly by anyone who holds their vectors, the base and the public list of 149,910 "
+        "surnames, by looking each "
         "vector up. The base is mined from the surnames with levelgram at ε = 1. This is why the "
         "linkage unit never gets the base.\n\n" + markdown(["k", "named"], rows)
     )

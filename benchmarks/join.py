@@ -228,12 +228,14 @@ def table() -> str:
     whole = {policy: _apart("pipeline", policy) for policy in ("paper", "calibrated")}
     return (
         f"## The join\n\nNAMES with a mistyped copy, k = 75 (the true top 75), {os.cpu_count()} "
-        "cores for all. Ours is the whole join, the index included, the best of three; pairs/s "
-        f"are all N × N pairs over that time. Peers are timed on {SLICE:,} left records against "
-        "all right ones in the same process and scaled; `times` is their time over ours. faiss "
+        "cores for all. Our time is that of the whole join, index included, the best of three; "
+        "pairs/s is all N × N pairs divided by it. Peers are timed in the same process on "
+        f"{SLICE:,} left records against all right ones, and scaled up; `times` is their time "
+        "divided by ours. faiss "
         "(IndexFlatL2.range_search) and scikit-learn (radius_neighbors, brute) search the same "
-        "vectors with the largest threshold as radius; the pairs of faiss on the slice, cut to "
-        "each record's threshold, are checked to be ours. rapidfuzz (cdist, Levenshtein) works on "
+        "vectors with the largest threshold as the radius; on the slice, the pairs of faiss, cut "
+        "to each record's threshold, are checked to equal ours. rapidfuzz (cdist, Levenshtein) "
+        "works on "
         "plain text, anonlink (Dice of 1,024-bit filters, its default single thread) on Bloom "
         "filters. Calibrated thresholds are recall .99, rounded up as sent.\n\n"
         + markdown(header, rows)
@@ -247,8 +249,8 @@ def table() -> str:
             ],
         )
         + "\n### From two CSV files to links\n\nNAMES, 149,910 each, up to 1 edit, ε = 1 per "
-        "owner, one-to-one: read, mine, merge, embed, thresholds, match, decide. Beside it "
-        f"rapidfuzz cdist alone on the same strings, scaled: {plain:.0f} s.\n\n"
+        "owner, one-to-one: read, mine, merge, embed, thresholds, match, decide. For "
+        f"comparison, rapidfuzz cdist alone takes {plain:.0f} s on the same strings, scaled.\n\n"
         + markdown(
             ["thresholds", "seconds", "times rapidfuzz"],
             [[name, f"{took:.1f}", f"{plain / took:.0f}"] for name, took in whole.items()],

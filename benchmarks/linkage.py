@@ -42,9 +42,9 @@ def table() -> str:
             rows.append([data, str(edits), *cells])
     header = ["list", "edits up to", "F1, exact", "F1, as sent", "bits, exact", "bits, as sent"]
     return (
-        "## What thresholds tell\n\nCalibrated thresholds are rounded up to whole squared "
-        "distances before they are sent. F1 with one-to-one deciding and the entropy of the "
-        f"thresholds, before and after; means of {len(SEEDS)} draws of names, typos and noise. "
-        f"N = {COUNT:,}, k = 75, ε = 1 per owner, levelgram, recall .99.\n\n"
-        + markdown(header, rows)
+        "## What thresholds reveal\n\nCalibrated thresholds are rounded up to whole squared "
+        "distances before they are sent. The table shows F1 with one-to-one deciding and the "
+        f"entropy of the thresholds, before and after rounding; means of {len(SEEDS)} draws of "
+        f"names, typos and noise. N = {COUNT:,}, k = 75, ε = 1 per owner, levelgram, "
+        "recall .99.\n\n" + markdown(header, rows)
     )

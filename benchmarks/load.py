@@ -280,12 +280,13 @@ def table() -> str:
         "## The server under load\n\n"
         f"A server process on loopback, one worker at a time with at most {MEMORY // 2**30} GiB, "
         f"and clients in another process, 2 cores for all. {2 * EXCHANGES} parties of "
-        f"{EXCHANGES} exchanges upload sealed bundles of {ROWS:,} persons each at once (five "
+        f"{EXCHANGES} exchanges all at once upload sealed bundles of {ROWS:,} persons each (five "
         "fields, k = 75 for each text field, ε = 1, 1 edit); all are checked, linked and fetched, "
-        "and the links are those of one process. Then two bundles of a million; the owner's "
-        "process ends at 40 % of the first and the server is killed (-9) at 70 %, and "
-        f"{100 * (again - 1):.0f} % more bytes than the file has are sent in all. Plain files: the "
-        "same bytes written and synced by as many threads at once.\n\n" + markdown(head, rows)
+        "and the links are those of one process. Then two bundles of a million are "
+        "uploaded. The owner's process ends at 40 % of the first and the server is killed (-9) at "
+        f"70 %; in all, {100 * (again - 1):.0f} % more bytes are sent than the file has. "
+        "Plain files: the same bytes written and synced by as many threads at once.\n\n"
+        + markdown(head, rows)
     )
 
 

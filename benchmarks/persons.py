@@ -113,8 +113,9 @@ def _quality() -> str:
         "## Persons\n\nRecords of several fields with the schema that `gramlink init` proposes, "
         "untouched: k = 75 for each text field, ε = 1 per owner split over the text fields, up to "
         f"2 edits. Means of {len(SEEDS)} draws of noise, and of persons or halves. Splink reads "
-        "the plain text of the same files and fields, with settings by kind of field and no "
-        "labels (`benchmarks/splink_peer.py`; its choices were made on FEBRL 4 and on persons of "
+        "the plain text of the same files and fields, with settings chosen by the kind of "
+        "field and without labels (`benchmarks/splink_peer.py`; they were chosen on FEBRL 4 and on "
+        "persons of "
         "two seeds); both decide one-to-one at a probability of 0.5. The estimates need no "
         "truth. All ten fields of FEBRL 4 are easy for both; five are less so.\n\n"
         + markdown(header, rows)
@@ -131,9 +132,9 @@ def _time() -> str:
         f"Two files of {LARGE:,} generated persons, half in both, five fields ({', '.join(FIVE)}), "
         "in the same run. Before linking, both owners of gramlink read, mine and embed, one after "
         "the other (k = 75, ε = 1 per owner, up to 2 edits), and Splink's user chooses settings "
-        "by counts in the data; the linkage unit chooses its passes itself. The linkage unit is "
-        f"**{times:.1f} times** as fast as Splink links; with what comes before, all of it is "
-        f"{whole:.1f} times as fast.\n\n" + markdown(header, rows)
+        "from counts in the data; the linkage unit chooses its passes itself. The linkage unit is "
+        f"**{times:.1f} times** as fast as Splink links; together with what comes before, "
+        f"gramlink is {whole:.1f} times as fast.\n\n" + markdown(header, rows)
     )
 
 

@@ -67,7 +67,7 @@ def table() -> str:
     return (
         "## Time and memory\n\nNAMES, 149,910 surnames, k = 75, grams of 1 to 3 symbols. "
         "Seconds: the best of three after compilation. Memory: the peak of the whole process, "
-        "Python and its libraries included.\n\n" + markdown(["step", "seconds", "peak MB"], rows)
+        "including Python and its libraries.\n\n" + markdown(["step", "seconds", "peak MB"], rows)
     )
 
 
