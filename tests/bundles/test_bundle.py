@@ -306,12 +306,15 @@ ZERO = [[0, 36]] * 6
 HOSTILE = {
     "nothing": (b"", "not a zip"),
     "not a zip": (b"id,counts\n1,2\n", "not a zip"),
-    "only a manifest": (packed(members=[MANIFEST]), "its parts are not those of its manifest"),
+    "only a manifest": (
+        packed(members=[MANIFEST]),
+        "its parts are not those that its manifest lists",
+    ),
     "only records": (packed(members=[RECORDS]), MANIFEST),
     "an empty zip": (packed(members=[]), MANIFEST),
     "another digest": (packed(digests={RECORDS: "0" * 64}), "records.parquet was changed"),
     "another kind": (packed(gramlink="projection"), "not a bundle file but a projection file"),
-    "no digests": (packed(digests={}), "its parts are not those of its manifest"),
+    "no digests": (packed(digests={}), "its parts are not those that its manifest lists"),
     "no encoding": (packed(encoding="(none)"), "encoding"),
     "another encoding": (packed(encoding="clk"), "its encoding is 'clk', not vectors"),
     "another version": (packed(version=2), "version"),
@@ -392,7 +395,7 @@ HOSTILE = {
                 array([[0, 36, 72]] * 5 + [[0, 72, 36]], 3, pl.Int64, "born.thresholds")
             )
         ),
-        "a threshold is not 0 for no edits, or falls",
+        "a threshold is not 0 for no edits, or falls as edits increase",
     ),
     "thresholds for no edits": (packed(limits([[0, 36]] * 5 + [[1, 36]])), "not 0 for no edits"),
     "null thresholds": (packed(limits([None] * 6)), "a threshold is missing"),
@@ -459,12 +462,12 @@ HOSTILE = {
     "another column": (packed(ROWS.with_columns(surname=pl.lit("MILLER"))), "its columns are not"),
     "fewer rows than it says": (packed(ROWS.head(5)), "it has 5 rows, not 6"),
     "more rows than it says": (packed(pl.concat([ROWS, ROWS])), "it has 12 rows, not 6"),
-    "more rows than there is room for": (packed(rows=10**6), "more rows than there is room for"),
-    "rows without end": (packed(rows=10**30), "more rows than there is room for"),
+    "more rows than its size allows": (packed(rows=10**6), "more rows than its size allows"),
+    "rows without end": (packed(rows=10**30), "more rows than its size allows"),
     "rows below 0": (packed(rows=-6), "it has 6 rows, not -6"),
-    "rows that are a fraction": (packed(rows=6.0), "more rows than there is room for"),
-    "rows that are text": (packed(rows="6"), "more rows than there is room for"),
-    "rows that are nothing": (packed(rows=None), "more rows than there is room for"),
+    "rows that are a fraction": (packed(rows=6.0), "more rows than its size allows"),
+    "rows that are text": (packed(rows="6"), "more rows than its size allows"),
+    "rows that are nothing": (packed(rows=None), "more rows than its size allows"),
     "a threshold above what its edits can make": (
         packed(limits([*ZERO[:5], [0, highest(1, LENGTHS["surname"]) + 1]])),
         "a threshold of surname is above what 1 edits can make",
@@ -483,7 +486,7 @@ HOSTILE = {
     "owners that are numbers": (packed(owners=[1, 2]), "the name of an owner"),
     "an owner that is a path": (packed(owner="a/b"), "the name of an owner"),
     "an owner that writes to the terminal": (packed(owner="\x1b[2J"), "the name of an owner"),
-    "a reply to two": (packed(reply=[READER.key] * 2), "a text in its manifest is none"),
+    "a reply to two": (packed(reply=[READER.key] * 2), "a value in its manifest must be text"),
     "no reply": (packed(reply="(none)"), "reply"),
     "the digest of another schema": (packed(schema="0" * 64), "not those of its schema's digest"),
     "a schema that is nothing": (packed(schema=None), "not those of its schema's digest"),
@@ -495,12 +498,18 @@ HOSTILE = {
     "an epsilon that is a list": (packed(epsilon=[1]), "not a number of a sensible size"),
     "an epsilon of many digits": (packed(epsilon="1" * 201), "not a number of a sensible size"),
     "no epsilon": (packed(epsilon="(none)"), "epsilon"),
-    "a time that is a number": (packed(created=0), "a text in its manifest is none"),
-    "a time that writes to the terminal": (packed(created="\x1b[2J"), "a text in its manifest"),
+    "a time that is a number": (packed(created=0), "a value in its manifest must be text"),
+    "a time that writes to the terminal": (
+        packed(created="\x1b[2J"),
+        "a value in its manifest must be text",
+    ),
     "a time without end": (packed(created="2" * 201), "or too long"),
     "no time": (packed(created="(none)"), "created"),
-    "a projection that is a number": (packed(projection=5), "a text in its manifest is none"),
-    "a projection of two lines": (packed(projection="a\nb"), "a text in its manifest is none"),
+    "a projection that is a number": (packed(projection=5), "a value in its manifest must be text"),
+    "a projection of two lines": (
+        packed(projection="a\nb"),
+        "a value in its manifest must be text",
+    ),
 }
 
 

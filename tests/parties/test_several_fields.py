@@ -254,7 +254,7 @@ def test_the_order_of_the_bundles_does_not_matter():
 
 def test_an_owner_is_not_linked_with_itself():
     *_, bundles = clusters_of_three()
-    with pytest.raises(Mismatch, match="two bundles are of a"):
+    with pytest.raises(Mismatch, match="there are two bundles from a"):
         link_all([bundles[0], bundles[1], bundles[0]])
 
 

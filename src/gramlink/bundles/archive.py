@@ -96,17 +96,17 @@ def unpack(kind: str, data: bytes, name: str) -> Archive:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {member.filename: member for member in archive.infolist()}
             if len(members) < len(archive.infolist()) or len(members) > MOST_PARTS:
-                raise _damaged(kind, name, "a part is in it twice, or there are too many")
+                raise _damaged(kind, name, "it has the same part twice, or too many parts")
             if any(one.compress_type != zipfile.ZIP_STORED for one in members.values()):
                 raise _damaged(kind, name, "a part is compressed")
             if sum(one.file_size for one in members.values()) > len(data):
-                raise _damaged(kind, name, "its parts are larger than itself")
+                raise _damaged(kind, name, "its parts are larger than the whole file")
             if members[MANIFEST].file_size > MANIFEST_LIMIT:
                 raise _damaged(kind, name, "its manifest is too large")
             manifest = from_json(kind, archive.read(MANIFEST), name)
             digests = dict(manifest["parts"])
             if members.keys() != digests.keys() | {MANIFEST}:
-                raise _damaged(kind, name, "its parts are not those of its manifest")
+                raise _damaged(kind, name, "its parts are not those that its manifest lists")
             parts = {part: archive.read(part) for part in digests}
     except _UNREADABLE as error:
         raise _damaged(kind, name, _why(error)) from error

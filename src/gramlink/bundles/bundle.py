@@ -94,7 +94,7 @@ def _read(archive: Archive) -> Bundle:
         )
     settings = settings_in(manifest)
     if manifest["schema"] != digest(settings):
-        raise archive.damaged("its settings are not those of its schema's digest")
+        raise archive.damaged("its settings do not match its schema's digest")
     schema = _schema(archive, settings)
     check_secrecy(settings)
     rows = _rows(archive, schema, encoding)
@@ -120,12 +120,12 @@ def _reply(archive: Archive) -> Recipient | None:
     try:
         return None if key is None else Recipient(_text(key))
     except InvalidFile as error:
-        raise archive.damaged("the key to reply to is none") from error
+        raise archive.damaged("the key to reply to is not a valid key") from error
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
-        raise ValueError("a text in its manifest is none, or too long")
+        raise ValueError("a value in its manifest must be text of at most 200 printable characters")
     return value
 
 
@@ -140,13 +140,13 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
     count = archive.manifest["rows"]
     # pseudonyms are random, so each row takes its 16 bytes, however well the rest is packed
     if not isinstance(count, int) or count * 16 > len(archive.parts[RECORDS]) + 2**20:
-        raise archive.damaged("it claims more rows than there is room for")
+        raise archive.damaged("it claims more rows than its size allows")
     present = archive.columns(RECORDS).keys()
     columns = encoding.columns_of(archive.manifest["shape"], schema, present)
     rows = archive.frame(RECORDS, {"id": pl.String, **columns}, count)
     ids = rows["id"]
     if not ids.str.contains(PSEUDONYM).all(ignore_nulls=False) or not ids.is_unique().all():
-        raise archive.damaged("its ids are not different pseudonyms, one for each row")
+        raise archive.damaged("its ids are not distinct pseudonyms, one for each row")
     return rows
 
 

@@ -35,7 +35,7 @@ class Recipient:
 
     def __post_init__(self) -> None:
         if str(_recipient(self.key)) != self.key:
-            raise InvalidFile("an age recipient is in small letters", hint=_HINT)
+            raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
         _shared(_ANYBODY, self.key)  # a point that shares no secret is refused
 
     @property
@@ -71,7 +71,7 @@ def seal(data: bytes, recipients: Sequence[Recipient]) -> bytes:
     import pyrage
 
     if not recipients:
-        raise InvalidParameter("a file is sealed to somebody", hint="name a recipient")
+        raise InvalidParameter("a file must be sealed to someone", hint="name a recipient")
 
     sealed: bytes = pyrage.encrypt(data, [_recipient(one.key) for one in recipients])
     return sealed
@@ -121,7 +121,7 @@ def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipi
     expected = _mark(content, secret, sender, reader.recipient)
     if not hmac.compare_digest(mark.encode(), expected.encode()):
         raise InvalidFile(
-            f"{name} does not come from whom it says it does", hint="call the other owner"
+            f"{name} does not come from the sender it names", hint="call the other owner"
         )
     return content, sender
 
@@ -181,7 +181,7 @@ def write_identity(path: Path, identity: Identity, owner: str) -> None:
 def write_recipient(path: Path, recipient: Recipient, owner: str) -> None:
     """A file to give to whoever seals something to this owner."""
     with written_whole(path) as file:
-        file.write(f"# recipient of {owner}: for all to know\n{recipient.key}\n".encode())
+        file.write(f"# recipient of {owner}: anyone may know it\n{recipient.key}\n".encode())
 
 
 def _only_line(path: Path, kind: str) -> str:

@@ -23,7 +23,7 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
     >>> check_secrecy({"fields": {"born": {"kind": "date"}}})
     Traceback (most recent call last):
     ...
-    gramlink.errors.InvalidSchema: the linkage unit could know all grams, as no field is mined
+    gramlink.errors.InvalidSchema: the linkage unit could know all grams, because no field is mined
     """
     mined = {
         name: field.get("miner")
@@ -38,6 +38,6 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
             )
     if not mined:
         raise InvalidSchema(
-            "the linkage unit could know all grams, as no field is mined",
+            "the linkage unit could know all grams, because no field is mined",
             hint="all owners: add a field of kind text to linkage.toml, such as a surname",
         )

@@ -108,8 +108,8 @@ def warnings_of(model: Model) -> tuple[str, ...]:
             found.append(f"{name} is equal in nearly all pairs: it says nothing")
         elif matches[EQUAL] < HARDLY * (1 - matches[levels.missing]):
             found.append(
-                f"{name} is hardly ever equal in matches: is it another column, or written "
-                "otherwise, at one of the owners?"
+                f"{name} is hardly ever equal in matches: does one of the owners use another "
+                "column, or write it differently?"
             )
     return tuple(found)
 

@@ -112,7 +112,7 @@ def _bases(schema: Schema, mined: dict[str, Base]) -> dict[str, Base]:
 def _owners(names: Any) -> tuple[str, ...]:
     owners = tuple(map(str, names))
     if not owners or list(owners) != sorted(set(owners)):
-        raise ValueError("its owners are not different, or not in order")
+        raise ValueError("its owners are not distinct, or not in order")
     return owners
 
 
@@ -133,14 +133,14 @@ def agree(*mined: Mined) -> Projection:
         if different:
             raise Mismatch(
                 f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-                hint="use the same linkage.toml at all owners and mine again",
+                hint="all owners must use the same linkage.toml and mine again",
             )
     schema = schema_from(dict(first.settings), f"what {first.owner} mined")
     names = {field.name for field in schema.fields if field.mined}
     for one in (first, *others):
         if one.settings != schema.agreed or one.fields.keys() != names:
             raise InvalidFile(
-                f"what {one.owner} mined has not all the settings or fields it must have",
+                f"what {one.owner} mined does not have all the settings and fields it must have",
                 hint="ask its sender for it again",
             )
     return Projection(

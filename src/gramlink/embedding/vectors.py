@@ -29,7 +29,7 @@ class Vectors:
 
     def __post_init__(self) -> None:
         if self.counts.shape != (len(self.missing), len(self.lengths)) or not self.lengths:
-            raise InvalidParameter("vectors have a count for each gram, and a row for each record")
+            raise InvalidParameter("vectors need a count for each gram and a row for each record")
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -100,7 +100,7 @@ class VectorRecords(EncodedRecords):
         name = next(iter(self.fields))
         ours, theirs = self.fields[name], right.fields[name]
         if ours.thresholds is None:
-            raise InvalidParameter("the left records have thresholds in every field")
+            raise InvalidParameter("the left records need thresholds in every field")
         return match(ours.vectors, ours.thresholds[:, -1], theirs.vectors, progress)
 
 
@@ -196,8 +196,8 @@ def _read(rows: pl.DataFrame, field: str, lengths: tuple[int, ...]) -> Encoded:
         raise ValueError("a threshold is missing")
     thresholds = limits.to_numpy().reshape(len(rows), limits.dtype.shape[0])  # type: ignore[attr-defined]
     if thresholds[:, 0].any() or (np.diff(thresholds, axis=1) < 0).any():
-        raise ValueError("a threshold is not 0 for no edits, or falls")
+        raise ValueError("a threshold is not 0 for no edits, or falls as edits increase")
     for edits, most in enumerate(thresholds.max(axis=0, initial=0).tolist()):
         if most > highest(edits, lengths):
-            raise ValueError(f"a threshold of {field} is above what {edits} edits can make")
+            raise ValueError(f"a threshold of {field} is higher than {edits} edits can make it")
     return Encoded(vectors, thresholds)

@@ -78,7 +78,7 @@ def _checked(count: object, what: str) -> int:
     except ValueError:
         number = 0
     if not 1 <= number <= 1024:
-        raise InvalidParameter(f"{what} is a number from 1 to 1024, not {count}")
+        raise InvalidParameter(f"{what} must be a number from 1 to 1024, not {count}")
     return number
 
 

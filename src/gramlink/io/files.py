@@ -74,7 +74,7 @@ def sync_folder(folder: Path) -> None:
 def _unwritable(path: Path, error: OSError) -> InvalidFile:
     return InvalidFile(
         f"{path} cannot be written: {error.strerror or error}",
-        hint="name a folder that exists, is yours to write and has room",
+        hint="name a folder that exists, has room and that you may write to",
     )
 
 
@@ -124,8 +124,8 @@ def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
         )
     if document.get("version") != 1:
         raise InvalidFile(
-            f"{name} has format version {document.get('version')!r}, this gramlink reads 1",
-            hint="use the same gramlink at all parties",
+            f"{name} has format version {document.get('version')!r}, but this gramlink reads 1",
+            hint="use the same version of gramlink at all parties",
         )
     return {key: value for key, value in document.items() if key not in (KIND, "version")}
 
@@ -162,7 +162,7 @@ def owner_name(text: object) -> str:
     if not fits or text != str(text).strip() or {"/", "\\"} & set(str(text)):
         raise InvalidParameter(
             f"{str(text)[:100]!r} cannot be the name of an owner",
-            hint="give it up to 100 letters and no / with --owner",
+            hint="with --owner, give a name of up to 100 characters and no /",
         )
     return str(text)
 
@@ -176,7 +176,7 @@ def exchange_name(text: object) -> str:
     if not isinstance(text, str) or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", text):
         raise InvalidParameter(
             f"{str(text)[:100]!r} cannot be the name of an exchange",
-            hint="give it up to 64 small letters, digits and hyphens, and no hyphen first",
+            hint="use up to 64 lower-case letters, digits and hyphens, and no hyphen first",
         )
     return text
 

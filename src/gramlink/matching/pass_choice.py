@@ -54,7 +54,7 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
             missed &= ~finds
     if not chosen:
         raise InvalidParameter(
-            "the fields say too little: any of them leaves too many pairs to look at",
+            "the fields say too little: with any of them, too many pairs are left to compare",
             hint="add a field, such as a date of birth, or state passes in linkage.toml",
         )
     return tuple(chosen)

@@ -55,8 +55,8 @@ def read_again(estimates: Estimates, field: Field) -> Estimates:
     """
     if estimates.tree is None:
         raise InvalidParameter(
-            "these grams were not read off a prefix tree",
-            hint='mine with miner = "tree-linear" to be able to read them again',
+            "these grams do not come from a prefix tree",
+            hint='mine with miner = "tree-linear" if you want to read grams again',
         )
     grams = estimates.tree.grams(field.q_min, field.q_max, GRID)
     return top(grams, field.size, estimates.tree)

@@ -33,12 +33,12 @@ class Basis:
         if self.projection != other.projection:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
-                hint="let them compare the fingerprints that `gramlink merge` printed",
+                hint="have them compare the fingerprints that `gramlink merge` printed",
             )
         if self.shape != other.shape:
             raise Mismatch(
                 f"{self.owner} and {other.owner} encoded their records differently",
-                hint="both owners must use the same gramlink and the same projection",
+                hint="both owners must use the same version of gramlink and the same projection",
             )
 
 
@@ -84,7 +84,9 @@ def check_comparable(bundles: Sequence[Bundle]) -> None:
 
 def doubled(owner: str) -> Mismatch:
     """What to raise of two bundles whose owners have one name, or look as if they had."""
-    return Mismatch(f"two bundles are of {owner}; leave one", hint="each owner sends one bundle")
+    return Mismatch(
+        f"there are two bundles from {owner}; keep one", hint="each owner sends one bundle"
+    )
 
 
 def _check_two(one: Bundle, other: Bundle) -> None:
@@ -99,12 +101,12 @@ def _check_two(one: Bundle, other: Bundle) -> None:
         raise Mismatch(
             f"{both} embedded for different exchanges, "
             f"{one.exchange or 'none'} and {other.exchange or 'none'}",
-            hint="let them embed again with the same --exchange",
+            hint="have them embed again with the same --exchange",
         )
     if set(one.owners) != set(other.owners):
         raise Mismatch(
             f"the bundles of {both} do not name the same owners",
-            hint="let them compare the fingerprints that `gramlink merge` printed",
+            hint="have them compare the fingerprints that `gramlink merge` printed",
         )
     Basis.of(one).check(Basis.of(other))
 
@@ -116,9 +118,7 @@ def check_complete(bundles: Sequence[Bundle]) -> None:
         bundle.owner for bundle in bundles
     }
     if missing:
-        raise Mismatch(
-            f"there is no bundle of {', '.join(sorted(missing))}", hint="wait for all owners'"
-        )
+        raise Mismatch(f"there is no bundle from {', '.join(sorted(missing))}", hint="wait for it")
 
 
 def admit(
@@ -139,7 +139,7 @@ def admit(
             "owners": (sorted(bundle.owners), sorted(owners)),
             "key to reply to": (bundle.reply.key if bundle.reply else None, reply),
         },
-        hint="embed for this exchange, with the key that it knows",
+        hint="embed again for this exchange, with the key that it knows",
     )
     different = differences(bundle.settings, dict(settings))
     if different:

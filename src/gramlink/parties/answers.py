@@ -25,7 +25,8 @@ def check_returns(returns: str) -> str:
     """What goes back to an owner, if there is such a thing."""
     if returns not in RETURNS:
         raise InvalidParameter(
-            f"{returns[:100]!r} cannot go back to an owner", hint=f"one of {', '.join(RETURNS)}"
+            f"{returns[:100]!r} cannot be returned to an owner",
+            hint=f"choose one of {', '.join(RETURNS)}",
         )
     return returns
 

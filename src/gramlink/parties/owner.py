@@ -94,7 +94,7 @@ class Owner:
             if (mined.owner, mined.settings) != (self.name, self.schema.agreed):
                 raise Mismatch(
                     f"{path} was mined by {mined.owner}, or with other settings",
-                    hint="move it away, or use the schema that it was mined with",
+                    hint="move it away, or use the schema it was mined with",
                 )
             charge = ledger.unreleased(parameters)
         else:
@@ -115,14 +115,14 @@ class Owner:
         if ledger is not None and experiments:
             miner = min(experiments)
             raise InvalidParameter(
-                f"the {miner} miner has no privacy, so no ledger can pay for it",
+                f"the {miner} miner offers no privacy, so no ledger can pay for it",
                 hint=f"it is for experiments: `gramlink demo --miner {miner}`",
             )
         shares = {name: cost for name, cost in self.schema.costs.items() if cost}
         for name, share in shares.items():
             if ledger is not None and share < LEAST_EPSILON:
                 raise InvalidParameter(
-                    f"epsilon {shown(share)} for {name} is too little to draw noise for",
+                    f"epsilon {shown(share)} for {name} is too little to draw noise with",
                     hint="spend more, or give the field a larger share",
                 )
         parameters = {
@@ -142,11 +142,11 @@ class Owner:
         if different:
             raise Mismatch(
                 f"the projection and this schema differ in {'; '.join(different)}",
-                hint="use the linkage.toml that was mined with",
+                hint="use the linkage.toml you mined with",
             )
         if self.name not in projection.owners:
             raise Mismatch(
-                f"the projection is of {' and '.join(projection.owners)}, not of {self.name}",
+                f"the projection belongs to {' and '.join(projection.owners)}, not to {self.name}",
                 hint="name the owner with --owner, as when mining",
             )
 

@@ -30,7 +30,7 @@ class Budget:
     def __init__(self, epsilon: Fraction, draw: Draw = SYSTEM) -> None:
         self.epsilon = fraction(epsilon)
         if self.epsilon < 0:
-            raise InvalidParameter(f"a budget cannot be below 0, as {shown(self.epsilon)} is")
+            raise InvalidParameter(f"a budget must be at least 0, not {shown(self.epsilon)}")
         self._draw = draw
         self._spent = Fraction(0)
 
@@ -153,7 +153,7 @@ def _counts(values: npt.ArrayLike) -> Counts:
     if not counts.size:
         return np.zeros(0, dtype=np.int64)
     if counts.ndim != 1 or counts.dtype.kind not in "iu":
-        raise InvalidParameter("noise is drawn for a list of whole numbers")
+        raise InvalidParameter("noise can only be added to a list of whole numbers")
     if counts.min() < -LARGEST or counts.max() > LARGEST:
-        raise InvalidParameter("a count above 2^52 is too large to draw noise for")
+        raise InvalidParameter("a count above 2^52 is too large to add noise to")
     return counts.astype(np.int64)

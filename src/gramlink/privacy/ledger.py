@@ -62,7 +62,7 @@ class Ledger:
         state, _ = parsed(_contents(path), path.name)
         if state is None:
             raise InvalidLedger(
-                f"{path} does not exist or is empty", hint="the first release writes it"
+                f"{path} does not exist or is empty", hint="the first release creates it"
             )
         return cls(path, state.dataset, state.allowance)
 
@@ -157,7 +157,7 @@ def _locked(path: Path) -> Iterator[int]:
     except OSError as error:
         raise InvalidLedger(
             f"{path} cannot be written: {error.strerror or error}; nothing was spent",
-            hint="name a folder that exists, is yours to write and has room",
+            hint="name a folder that exists, has room and that you may write to",
         ) from error
 
 

@@ -24,11 +24,11 @@ def csv_header(name: str, rows: Rows) -> tuple[str, ...]:
     """The names of the columns, without the blanks around them."""
     number, names = next(rows, (1, []))
     if not names:
-        raise InvalidRecords(f"{name} is empty", hint="its first row has to name the columns")
+        raise InvalidRecords(f"{name} is empty", hint="its first row must name the columns")
     if any("\0" in cell for cell in names):
         raise InvalidRecords(
-            f"{name}, row {number} holds NUL bytes",
-            hint="if it is a text file at all, try --encoding utf-16-le",
+            f"{name}, row {number} contains NUL bytes",
+            hint="if it is a text file, try --encoding utf-16-le",
         )
     return tuple(cell.strip() for cell in names)
 
@@ -96,7 +96,7 @@ def _where(name: str, row: int, names: Sequence[str], cell: int) -> str:
 def _undecodable(where: str, encoding: str) -> InvalidRecords:
     return InvalidRecords(
         f"{where}: this is not {encoding.upper()} text",
-        hint="say what it is: --encoding cp1252 (Windows), --encoding latin-1 or another",
+        hint="name its encoding: --encoding cp1252 (Windows), --encoding latin-1 or another",
     )
 
 
@@ -107,7 +107,7 @@ def _malformed(where: str, error: csv.Error) -> InvalidRecords:
     elif "end of data" in str(error):
         what = "a quote is opened and never closed"
     return InvalidRecords(
-        f"{where}: {what}", hint="close every quote, and write one within a value twice"
+        f"{where}: {what}", hint="close every quote, and double each quote inside a value"
     )
 
 
@@ -115,13 +115,13 @@ def _check_options(separator: str | None, encoding: str | None) -> None:
     if separator is not None and (len(separator) != 1 or separator in '"\r\n \0'):
         raise InvalidParameter(
             f"{separator!r} is not a separator",
-            hint="give one character; a comma, semicolon, tab or | is found without",
+            hint="give one character; comma, semicolon, tab and | are detected without it",
         )
     try:
         "".encode(encoding or "utf-8")
     except (LookupError, ValueError) as error:
         raise InvalidParameter(
-            f"there is no text encoding {encoding!r}", hint="try utf-8, cp1252 or latin-1"
+            f"{encoding!r} is not a known text encoding", hint="try utf-8, cp1252 or latin-1"
         ) from error
 
 
@@ -143,7 +143,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def _lost(path: Path, error: Exception) -> InvalidRecords:
-    reason = getattr(error, "strerror", None) or "its name is not one of a file"
+    reason = getattr(error, "strerror", None) or "this is not a valid file name"
     return InvalidRecords(f"{path} cannot be read: {reason}")
 
 

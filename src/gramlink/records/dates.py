@@ -86,11 +86,11 @@ def check_format(date_format: str) -> str:
     pieces = _pieces(date_format)
     wrong = f"{date_format[:20]!r} is not a date format: "
     if any(character.isalnum() and character not in "YMD" for character in "".join(pieces)):
-        raise ValueError(wrong + 'it is written with Y, M and D alone, as in "DD/MM/YYYY"')
+        raise ValueError(wrong + 'use only Y, M and D, as in "DD/MM/YYYY"')
     for name, allowed in _ALLOWED.items():
         found = [piece for piece in pieces if piece[0] == allowed[0][0]]
         if len(found) != 1 or found[0] not in allowed:
-            raise ValueError(f"{wrong}it has the {name} once, as {' or '.join(allowed)}")
+            raise ValueError(f"{wrong}it needs the {name} exactly once, as {' or '.join(allowed)}")
     if any(piece in ("M", "D") and _touches(pieces, place) for place, piece in enumerate(pieces)):
         raise ValueError(wrong + "a number of one or two digits cannot touch another number")
     return "".join(pieces)
@@ -125,7 +125,7 @@ def recognise(values: pl.Series) -> str:
         orders = " or ".join(_ORDERS[name[0]] for name in readings)
         stated = " or ".join(f'"{name}"' for name in readings)
         raise InvalidRecords(
-            f"dates may be {orders}", hint=f"state `format = {stated}` for the field"
+            f"the dates could be {orders}", hint=f"state `format = {stated}` for the field"
         )
     return first
 

@@ -128,16 +128,16 @@ class Field(Frozen):
         if self.miner == "tree-hybrid" and self.height <= self.q_max:
             raise ValueError("tree-hybrid needs a height above q_max")
         if self.kind == "text" and (self.miner == "public") != bool(self.grams):
-            raise ValueError('grams are given if, and only if, miner = "public"')
+            raise ValueError('`grams` must be given with miner = "public", and only then')
         for gram in self.grams:
             if not 1 <= len(gram) <= 6 or not set(gram) <= set(self.alphabet):
-                raise ValueError(f"gram {gram[:20]!r} is not of 1 to 6 symbols of the alphabet")
+                raise ValueError(f"gram {gram[:20]!r} must be 1 to 6 symbols of the alphabet")
         if len(set(self.grams)) < len(self.grams):
             raise ValueError("a gram is given twice")
         if self.format:
             check_format(self.format)
         if not all(self.columns):
-            raise ValueError("column names no column, or one without a name")
+            raise ValueError("`column` is empty, or contains an empty name")
         return self
 
     @property

@@ -120,7 +120,7 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
     if not fields and _are_values(headings):
         raise InvalidRecords(
             f"the first row of {sample.name} looks like a record",
-            hint="add a row before it that names the columns, or name the ids with --id",
+            hint="add a row above it that names the columns, or name the id column with --id",
         )
     whole = [one for one in by_ids_names(headings) if _all_differ(sample.columns[one.column])]
     called = [one for one in whole if one.of_ids]
@@ -130,8 +130,8 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
     if best := [*called, *alike, *(one for one in others if not looks[one])]:
         return best[0].column
     raise InvalidRecords(
-        f"no column of {sample.name} looks like one of ids, with another in every record",
-        hint=f"say which it is with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
+        f"no column of {sample.name} looks like ids, with a different one in every record",
+        hint=f"name it with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
     )
 
 
@@ -216,7 +216,8 @@ def _check_columns(sample: Sample, asked: Sequence[str]) -> None:
 def _nothing_to_link(sample: Sample, left_out: Mapping[str, str]) -> InvalidRecords:
     if len(sample.columns) + len(sample.left_out) < 2:
         return InvalidRecords(
-            f"{sample.name} has too few columns", hint="it needs ids and a value to link on"
+            f"{sample.name} has too few columns",
+            hint="it needs an id and at least one value to link on",
         )
     return InvalidRecords(
         f"{sample.name} has no column to link on", hint=f"name one with --field{_reasons(left_out)}"

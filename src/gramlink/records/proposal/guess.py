@@ -32,20 +32,22 @@ ENOUGH = 20  # records, for "all different" to mean anything
 LONG = 80  # symbols
 
 AMBIGUOUS = "day first or month first? The dates can be read in more than one way"
-NOT_DATES = "it is called a date, but most of it cannot be read as one"
+NOT_DATES = "its name says date, but most of its values cannot be read as dates"
 OTHER_SCRIPT = (
-    "most of it is in a script that is not recognised, and all letters outside `alphabet` "
-    "count as one; write the letters of the script there"
+    "most of it is in a script that is not recognised, and letters outside `alphabet` all "
+    "count as the same symbol; list the letters of the script there"
 )
-PLACEHOLDERS = "none of what `missing` lists may be a value, such as a name, in this column"
-SEX_CODES = "if 1 is male and 2 is female, as in ISO 5218, state `codes` to say so"
-SCRIPT = "most of it is in another script than A to Z, whose alphabet is stated below"
+PLACEHOLDERS = (
+    "words in `missing` count as not known; remove any that is a real value here, such as a name"
+)
+SEX_CODES = "if 1 means male and 2 means female, as in ISO 5218, say so in `codes`"
+SCRIPT = "most of it is in a script other than A to Z, whose alphabet is given below"
 
 EMPTY = "it is empty"
-CONSTANT = "it has one value only"
+CONSTANT = "it has only one value"
 ROWS = "it numbers the rows"
-IDS = "it looks like an id of records"
-STAMP = "it is a time stamp, and tells nothing of a person"
+IDS = "it looks like a record id"
+STAMP = "it is a time stamp and says nothing about a person"
 FREE_TEXT = "it is long free text"
 
 

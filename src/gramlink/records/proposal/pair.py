@@ -21,10 +21,10 @@ from gramlink.records.proposal.proposal import Proposal, shown
 CLOSE_WORDS, CLOSE_NAMES = 0.75, 0.9  # so that mother is not close to father, nor home to work
 EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
 
-NOT_THERE = "the other file has no such column, or none that is fit"
-BY_SPELLING = "the other owner's column is called by another name; does it hold the same?"
+NOT_THERE = "the other file has no such column, or none that can be used"
+BY_SPELLING = "the other owner's column has a different name; does it hold the same thing?"
 TWO_KINDS = "it is {} in one file and {} in the other, so it is taken as text"
-TWO_SCRIPTS = "the two files have it in different scripts, which never agree"
+TWO_SCRIPTS = "the two files write it in different scripts, which never match"
 
 
 def propose_both(
@@ -58,7 +58,7 @@ def propose_both(
     if not pairs or (fields and our_lone):
         listed = ", ".join(shown(column) for one in our_lone for column in one.columns)
         raise InvalidRecords(
-            f"{right.name} has no column that is like {listed} of {left.name}",
+            f"{right.name} has no column like {listed} of {left.name}",
             hint="give columns that hold the same thing the same name in both files",
         )
     left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
