@@ -27,7 +27,7 @@ RECORDS = "records.parquet"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundle:
-    """An owner's encoded records under pseudonyms, with the digests that show what they go with.
+    """An owner's encoded records under pseudonyms, with digests that show what they belong with.
 
     Privacy: for the linkage unit only. Holds no base, no gram and no id of the owner.
     """
@@ -40,7 +40,7 @@ class Bundle:
     unique: bool = True  # whether the owner says that nobody is in it twice
     owners: tuple[str, ...] = ()  # all owners of the projection
     epsilon: Fraction | None = None  # what the owner spent on its part of the projection
-    exchange: str = ""  # the one it is for, if the exchange has a name
+    exchange: str = ""  # the exchange it is meant for, if that has a name
     reply: Recipient | None = None  # whom to seal the results to
     created: str = ""
 
@@ -69,7 +69,7 @@ class Bundle:
         return pl.DataFrame({"id": ids, **self.records.columns()}).sort("id")
 
     def to_bytes(self) -> bytes:
-        """The file, unless the linkage unit could know the grams that it counts."""
+        """The file; refused if the linkage unit could know the grams that it counts."""
         check_secrecy(self.settings)
         return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
@@ -136,7 +136,7 @@ def _flag(value: Any) -> bool:
 
 
 def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> pl.DataFrame:
-    """The rows, none of which is read before it is known that there can be so many."""
+    """The rows, read only once it is known that the file has room for them."""
     count = archive.manifest["rows"]
     # pseudonyms are random, so each row takes its 16 bytes, however well the rest is packed
     if not isinstance(count, int) or count * 16 > len(archive.parts[RECORDS]) + 2**20:
@@ -151,7 +151,7 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
 
 
 def _schema(archive: Archive, settings: dict[str, Any]) -> Schema:
-    """What the linkage unit needs of the settings, checked; it gets no gram of a public base."""
+    """The settings that the linkage unit needs, checked; they hold no gram of a public base."""
     fields = {field: {"edits": one["edits"]} for field, one in settings["fields"].items()}
     for setting in ("edits", "passes", "decide", "accept", "review"):
         if setting not in settings:

@@ -1,4 +1,4 @@
-"""Sealing: files that only their reader can open, in the age format.
+"""Sealing: files that only the intended reader can open, in the age format.
 
 A recipient is what others seal to and may be known to all; the identity that goes with it
 opens what was sealed, and stays with its owner. Both are text files, as `age-keygen` writes
@@ -78,7 +78,7 @@ def seal(data: bytes, recipients: Sequence[Recipient]) -> bytes:
 
 
 def unseal(data: bytes, identity: Identity, name: str) -> bytes:
-    """What was sealed to an identity's recipient, if not a byte of it was changed."""
+    """What was sealed to an identity's recipient, if not one byte has changed."""
     import pyrage
 
     if not is_sealed(data):
@@ -110,7 +110,7 @@ def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
 
 
 def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
-    """What was sealed to a reader, and whom it is certain to come from, if it says."""
+    """What was sealed to a reader, and its sender, which is certain, if it names one."""
     opened = unseal(data, reader, name)
     if not opened.startswith(_FROM):
         return opened, None
@@ -197,7 +197,7 @@ def _only_line(path: Path, kind: str) -> str:
 
 
 def _identity(secret: str) -> Any:
-    """An identity as pyrage has it; what is wrong with it is said without showing it."""
+    """An identity in pyrage's form; errors never show it."""
     from pyrage import IdentityError, x25519
 
     try:
@@ -207,7 +207,7 @@ def _identity(secret: str) -> Any:
 
 
 def _recipient(key: str) -> Any:
-    """A recipient as pyrage has it."""
+    """A recipient in pyrage's form."""
     from pyrage import RecipientError, x25519
 
     try:

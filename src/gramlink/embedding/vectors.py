@@ -50,7 +50,7 @@ class Vectors:
 class Encoded:
     """One field of all records: vectors and, from the left owner, thresholds.
 
-    Column e of the thresholds is for e edits, so the first is 0 and none falls.
+    Column e of the thresholds is for e edits, so the first is 0 and they never decrease.
 
     Privacy: as `Vectors`; thresholds add a little.
     """

@@ -1,4 +1,4 @@
-"""The paper's encoding: the gram counts themselves, so that every record can be compared with all.
+"""The paper's encoding: gram counts, so that every record can be compared with every other.
 
 A field has a column of counts, null where the value is missing and, from the left owner, a column
 of thresholds, one for each number of edits.
@@ -148,7 +148,7 @@ class ComparedVectors:
         return self.comparison.levels_of(left, right)
 
     def by_chance(self) -> tuple[Chance, ...]:
-        """How near pairs are by chance, in each field."""
+        """How near pairs are by chance alone, in each field."""
         return by_chance(self.comparison)
 
     def frequencies(self) -> Frequencies:
@@ -156,7 +156,7 @@ class ComparedVectors:
         return Frequencies.of(self.comparison)
 
     def within_left(self, most: int) -> "ComparedVectors":
-        """The left file compared with itself; so many of its records at random, or all."""
+        """The left file compared with itself; at most `most` of its records, chosen at random."""
         return ComparedVectors(self.comparison.within_left.sampled(most, SAMPLE_SEED))
 
 

@@ -26,8 +26,8 @@ _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write to, which appears at `path` only when all of it is on disk.
 
-    Opening it proves that the folder can be written to and has room for so many bytes, so
-    callers open it before they spend anything.
+    Opening it proves that the folder can be written to and has room for `room` bytes, so
+    callers open it before they spend any budget.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     try:
@@ -52,7 +52,7 @@ def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[I
             file.flush()
             os.fsync(file.fileno())
         name.replace(target)
-        with suppress(OSError):  # it is there, whether or not a power cut could undo that
+        with suppress(OSError):  # the file is there, even if a power cut could still undo that
             sync_folder(target.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -85,7 +85,7 @@ def to_json(kind: str, content: dict[str, Any]) -> bytes:
 
 
 def plain_json(data: bytes | str) -> Any:
-    """A JSON document that says each thing once, or a `ValueError` or `RecursionError`.
+    """A JSON document without repeated names, or a `ValueError` or `RecursionError`.
 
     >>> plain_json('{"rows": 1, "rows": 2}')
     Traceback (most recent call last):
@@ -145,7 +145,7 @@ def damaged(name: str, error: Exception, hint: str) -> InvalidFile:
 
 
 def settings_in(content: dict[str, Any]) -> dict[str, Any]:
-    """The settings in a file's content, which are a table whatever else is in them."""
+    """The settings in a file's content, which must be a table."""
     settings = content["settings"]
     if not isinstance(settings, dict):
         raise TypeError("its settings are not a table")
@@ -187,7 +187,7 @@ def moment() -> str:
 
 
 def fingerprint(digest: str) -> str:
-    """The start of a digest, in groups of four, to be compared by telephone.
+    """The start of a digest, in groups of four, to compare by telephone.
 
     >>> fingerprint("0123456789abcdef" * 4)
     '0123 4567 89ab cdef 0123'

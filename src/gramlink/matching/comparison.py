@@ -80,7 +80,7 @@ class Comparison:
         return len(self.left) * len(self.right)
 
     def sampled(self, most: int, seed: int) -> "Comparison":
-        """So many records of each file at random, or all."""
+        """At most `most` records of each file, chosen at random."""
         source = np.random.default_rng(seed)
         rows = _some(source, len(self.left), most)
         others = rows if self.same else _some(source, len(self.right), most)

@@ -55,7 +55,7 @@ def match(
 ) -> Pairs:
     """All pairs whose squared distance is at most the left record's threshold, exactly.
 
-    A missing value is near to nothing, not even to another missing value. More than `most`
+    A missing value is not near anything, not even another missing value. More than `most`
     pairs are refused.
 
     Privacy: what the linkage unit computes; it needs vectors and thresholds, no base.

@@ -16,7 +16,7 @@ from gramlink.records.schema import differences
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an owner's records were encoded with, which must be the same for all."""
+    """What an owner's records were encoded with; it must be the same for all owners."""
 
     owner: str
     projection: str
@@ -29,7 +29,7 @@ class Basis:
         return cls(bundle.owner, bundle.projection, shape)
 
     def check(self, other: "Basis") -> None:
-        """Refuse what cannot be compared with this."""
+        """Refuse a basis that cannot be compared with this one."""
         if self.projection != other.projection:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
@@ -61,7 +61,7 @@ def check_bundle(bundle: Bundle) -> None:
 
 
 def check_address(bundle: Bundle) -> Recipient:
-    """Whom to seal the results to; a bundle that does not say it, or for what, is refused."""
+    """Whom to seal the results to; a bundle that names no key or no exchange is refused."""
     if not bundle.exchange:
         raise Mismatch("the bundle does not name its exchange", hint="embed with --exchange")
     if bundle.reply is None:
@@ -83,7 +83,7 @@ def check_comparable(bundles: Sequence[Bundle]) -> None:
 
 
 def doubled(owner: str) -> Mismatch:
-    """What to raise of two bundles whose owners have one name, or look as if they had."""
+    """What to raise when two bundles' owners have the same name, or names that look alike."""
     return Mismatch(
         f"there are two bundles from {owner}; keep one", hint="each owner sends one bundle"
     )
@@ -112,7 +112,7 @@ def _check_two(one: Bundle, other: Bundle) -> None:
 
 
 def check_complete(bundles: Sequence[Bundle]) -> None:
-    """Refuse bundles that cannot be linked, or answer before those of all owners are there."""
+    """Refuse bundles that cannot be linked, or that do not come from all owners yet."""
     check_comparable(bundles)
     missing = {name for bundle in bundles for name in bundle.owners} - {
         bundle.owner for bundle in bundles

@@ -37,7 +37,7 @@ Ints = npt.NDArray[np.int64]
 _SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
 _TEXTS = {_SENT: pl.String, _OWN: pl.String}
 ROOM = 2**20  # bytes for what is mined, taken before it is paid for
-LEAST_EPSILON = Fraction(1, 10**6)  # seen to before anything is charged
+LEAST_EPSILON = Fraction(1, 10**6)  # checked before anything is charged
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Owner:
         return mined
 
     def mine_to(self, path: Path, ledger: Ledger, purpose: Mapping[str, str]) -> Mined:
-        """What is mined for a purpose, in a file; the same, and paid once, if asked for again.
+        """What is mined for a purpose, in a file; asked for again, it is the same and is paid once.
 
         Privacy: charged to the ledger, durably, before any noise is drawn. If the process dies
         before the file is there, nobody has seen what was drawn, and another try draws again
@@ -110,7 +110,7 @@ class Owner:
         return mined
 
     def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
-        """What mining costs, and what the ledger says of it, if a ledger can pay for it."""
+        """What mining costs and what the ledger records of it, if a ledger can pay for it."""
         experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
         if ledger is not None and experiments:
             miner = min(experiments)

@@ -1,7 +1,7 @@
-"""Receipt: whether what came back is ours, and what it says with our own ids.
+"""Receipt: checks what came back, and translates it to our own ids.
 
-Tables are opened in spreadsheets, so nothing gets into them that the linkage unit could have put
-there to be run: every cell is a pseudonym, an own id, a number or a word of ours.
+Tables are opened in spreadsheets, so nothing that the linkage unit could have planted there to be
+run gets into them: every cell is a pseudonym, an own id, a number or a word of ours.
 """
 
 import polars as pl
@@ -28,8 +28,8 @@ def receive(
 ) -> dict[str, pl.DataFrame]:
     """The tables with this owner's ids, if they answer its bundle and hold nothing else.
 
-    What was to come back is not always known, as in a file drop; then the results need only be
-    what they say they are.
+    In a file drop, for example, it is not known what was to come back; then the results need
+    only be what they say they are.
 
     Privacy: for this owner only; the others' pseudonyms stay as they are.
     """

@@ -1,6 +1,6 @@
-"""Exact sums of what noise costs, checked before any is drawn.
+"""Exact sums of what noise costs, checked before any noise is drawn.
 
-Sums of floats would let a budget be overspent, so costs are fractions. Neighbouring data sets
+With floats a budget could be overspent, so costs are fractions. Neighbouring data sets
 differ by one record. A person with m records is protected at m times epsilon.
 """
 
@@ -23,8 +23,8 @@ class Budget:
     >>> budget.left
     Fraction(2, 3)
 
-    Privacy: all that is drawn from one budget together costs at most its epsilon, if
-    branches are only used on records that no other branch sees.
+    Privacy: everything drawn from one budget costs at most its epsilon in total, provided
+    that branches are only used on records that no other branch sees.
     """
 
     def __init__(self, epsilon: Fraction, draw: Draw = SYSTEM) -> None:
@@ -119,7 +119,7 @@ class Budget:
         return part
 
     def _scale(self, sensitivity: int, epsilon: Fraction) -> Fraction:
-        """Spend epsilon, and say what scale of noise it buys."""
+        """Spend epsilon, and return the scale of noise it buys."""
         cost = positive_epsilon(epsilon)
         scale = sensitivity / cost
         if not SCALES[0] <= scale <= SCALES[1]:
@@ -136,7 +136,7 @@ class Budget:
 
 
 def shown(epsilon: Fraction) -> str:
-    """An epsilon to print: as a decimal if that is exact and short, else as a fraction.
+    """An epsilon to print: a decimal if that is exact and short, otherwise a fraction.
 
     >>> shown(Fraction(1, 10)), shown(Fraction(2)), shown(Fraction(1, 3))
     ('0.1', '2', '1/3')

@@ -5,7 +5,7 @@
     {"entry": 2, "kind": "release", "time": "...", "of": 1, "digest": "..."}
     {"entry": 3, "kind": "allow", "time": "...", "allowance": "2"}
 
-Whatever a crash cannot explain is damage.
+Anything that a crash cannot explain is damage.
 """
 
 import json
@@ -39,7 +39,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a ledger says; charges of interrupted releases are spent too.
+    """What a ledger says; charges for interrupted releases count as spent too.
 
     >>> State("hospital", Fraction(1), spent=Fraction(1, 3)).left
     Fraction(2, 3)
@@ -86,9 +86,9 @@ def _line(content: dict[str, Any]) -> bytes:
 def parsed(data: bytes, name: str) -> tuple[State | None, int]:
     """The state that the lines of a ledger add up to, and how many bytes they take.
 
-    A last line without its end is a write that was cut short; its charge never returned,
-    so no noise was drawn. A line that lacks nothing but its end is counted all the same,
-    as an editor may have removed that of a real charge.
+    A last line that is incomplete is a write that was cut short; its charge never returned,
+    so no noise was drawn. A line that lacks only its newline still counts, because an
+    editor may have removed the newline of a real charge.
     """
     *lines, tail = data.split(b"\n")
     if _is_json(tail):

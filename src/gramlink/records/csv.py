@@ -54,7 +54,7 @@ def csv_rows(path: Path, separator: str | None, encoding: str | None) -> Rows:
                     yield number, row
         except OSError as error:
             raise _lost(path, error) from error
-        except UnicodeDecodeError as error:  # of a whole block of lines, not of this one alone
+        except UnicodeDecodeError as error:  # raised for a block of lines, not only this one
             raise _undecodable(f"{path.name}, row {number + 1} or later", encoding) from error
         except UnicodeError as error:
             place = _UNDECODED.search("".join(record))
@@ -67,7 +67,7 @@ def csv_rows(path: Path, separator: str | None, encoding: str | None) -> Rows:
 
 
 def _lines(file: IO[str], record: list[str]) -> Iterator[str]:
-    """The lines of a file; `record` keeps those that the reader is still at."""
+    """The lines of a file; `record` keeps those of the record being read."""
     keep = record.append
     for line in file:
         keep(line)
@@ -132,7 +132,7 @@ def _declared_encoding(path: Path) -> str:
 
 
 def first_bytes(path: Path) -> bytes:
-    """The first two bytes of a file, which has to be one that can be read twice."""
+    """The first two bytes of a file, which must be a regular file, since it is read twice."""
     if path.exists() and not path.is_file():  # a pipe could be read only once
         raise InvalidRecords(f"{path} cannot be read: it is not a file")
     try:
@@ -153,7 +153,7 @@ def _skip_bom(file: IO[str]) -> None:
 
 
 def _separator(file: IO[str]) -> str:
-    """The separator that the header has most of outside quotes, or a comma."""
+    """The separator that occurs most often in the header outside quotes, or a comma."""
     start = re.sub('"[^"]*"', "", file.read(1 << 16)).lstrip("\r\n ")
     file.seek(0)
     line = re.split("[\r\n]", start, maxsplit=1)[0]
@@ -161,6 +161,6 @@ def _separator(file: IO[str]) -> str:
 
 
 def short(text: str) -> str:
-    """A name that is fit for a line of its own."""
+    """A name shortened to fit on one line."""
     line = " ".join(text.split())
     return line if len(line) <= 40 else line[:37] + "..."

@@ -89,9 +89,9 @@ class Schema(Frozen):
 
     @property
     def agreed(self) -> dict[str, Any]:
-        """The settings that must be the same at all owners.
+        """The settings that all owners must have in common.
 
-        Not among them: how the fields stand in an owner's file, and epsilon, which each
+        They leave out how the fields appear in an owner's file, and epsilon, which each owner
         decides for itself.
         """
         own = {"id", "unique", "epsilon", "fields"}

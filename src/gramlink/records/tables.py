@@ -1,6 +1,6 @@
 """Tables: columns of text from a CSV or Parquet file, or from any frame.
 
-Whatever is wrong with a file is said with its row and column, and never with what a cell
+Errors name the row and column, and never say what a cell
 holds.
 """
 

@@ -24,7 +24,7 @@ SIMULATED, SEED = 50_000, 2013  # matches, to see how many the passes find
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
-    """Pairs within the left file, none of which is a match, and the sorts that explain them."""
+    """Pairs within the left file, which are never matches, and the sorts that explain them."""
 
     patterns: Patterns
     random: Sort
@@ -58,7 +58,7 @@ class Model:
         return _log_sum(self.matches, levels)
 
     def log_others(self, levels: Ints) -> tuple[Floats, Floats]:
-        """The same of pairs that are no matches: of those by chance, and of related ones."""
+        """The same for pairs that are not matches: those by chance, and related ones."""
         random, related = self.random.log_expected(levels), _log_sum(self.related, levels)
         correction = self.within.log_correction(levels) if self.within else 0.0
         return random + correction, related + correction
@@ -205,7 +205,7 @@ class Model:
 
 
 def _number(value: Any) -> float:
-    """A number that can be a count."""
+    """A number that is a valid count."""
     number = float(value)
     if not 0 <= number < float("inf"):
         raise ValueError("a count is not a number of at least 0")

@@ -47,7 +47,7 @@ class Candidate:
 
 
 def read_sample(path: Path, separator: str | None = None, encoding: str | None = None) -> Sample:
-    """A look at a CSV or Parquet file; a column that cannot be read spoils no other.
+    """The start of a CSV or Parquet file; columns that cannot be read are left out.
 
     Privacy: reads raw records; they stay with their owner.
     """
@@ -81,7 +81,7 @@ def read_sample(path: Path, separator: str | None = None, encoding: str | None =
 
 
 def propose(sample: Sample, *, fields: Sequence[str] = (), id_column: str = "") -> Proposal:
-    """A schema for a file, of the columns that are asked for or of all that are fit.
+    """A schema for a file, with the columns asked for or with all that are suitable.
 
     >>> frame = pl.DataFrame({"id": ["7", "3"], "First Name": ["ANN", "BOB"], "note": ["", ""]})
     >>> proposal = propose(Sample("a.csv", frame.to_dict(), {}))
@@ -112,7 +112,7 @@ def as_proposal(
 
 
 def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> str:
-    """The column of ids: the one asked for, or one with another value in every record."""
+    """The id column: the one asked for, or one with a different value in every record."""
     if asked:
         _check_columns(sample, [asked])
         return asked
@@ -136,7 +136,7 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
 
 
 def _are_values(headings: Sequence[Heading]) -> bool:
-    """Whether the file has no names of columns: none is known, and some are numbers."""
+    """Whether the file has no header: none of its names is known, and some are numbers."""
     known = any(heading.meaning or heading.of_ids or heading.of_dates for heading in headings)
     numbers = any(heading.name.replace("_", "").isdecimal() for heading in headings)
     return numbers and not known
@@ -167,7 +167,7 @@ def candidates(
 
 
 def _with_birth(sample: Sample, found: list[Candidate]) -> list[Candidate]:
-    """The candidates, with the year, month and day of birth as the one date that they are."""
+    """The candidates, with the year, month and day of birth joined into one date."""
     parts = tuple(one.column for one in parts_of_birth([one.heading for one in found]))
     date = date_of_parts([sample.columns[part] for part in parts]) if parts else None
     if date is None:

@@ -1,10 +1,10 @@
 """Guessing: a field's kind and settings from the name of a column and a look at its cells.
 
-A schema is public, so a guess may say little about the cells. It is put together from what
-is the same for everybody: a kind, one of the formats of dates, an alphabet of a script,
-placeholders from a public list, and lengths that go with the kind and the meaning of the
-column. No count, no length, no value and no part of one is carried over. That a column holds
-dates, digits or words is told, as anybody who is to agree on the schema has to know it.
+A schema is public, so a guess may say little about the cells. It is made of things that are
+the same for everybody: a kind, a date format, the alphabet of a script, placeholders from a
+public list, and lengths that go with the kind and the meaning of the column. No count, length,
+value or part of a value is carried over. A guess does say that a column holds dates, digits or
+words, because everyone who agrees on the schema has to know that.
 """
 
 from dataclasses import dataclass, replace
@@ -53,9 +53,9 @@ FREE_TEXT = "it is long free text"
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """How a column would be a field; `unfit` says why it had better not.
+    """How a column could become a field; `unfit` says why it should not.
 
-    Privacy: public; see above what of the cells it tells.
+    Privacy: public; the module's docstring says what it reveals about the cells.
     """
 
     kind: Kind
@@ -122,7 +122,7 @@ def _as_date(heading: Heading, found: pl.Series) -> Guess | None:
 
 
 def _by_texts(heading: Heading, texts: pl.Series) -> Guess:
-    """A guess from what is compared, if it is no date."""
+    """A guess for a column that is not a date, from the texts as they are compared."""
     if _is_category(heading, texts):
         alphabet, checks = _alphabet(texts, LETTERS + DIGITS, DIGITS)
         length = 1 if heading.meaning == "sex" else LENGTHS["category"]

@@ -75,9 +75,9 @@ def propose_both(
 
 
 def paired(ours: Sequence[Candidate], theirs: Sequence[Candidate]) -> dict[int, int]:
-    """The columns that hold the same: by name, by meaning, or by a close spelling and the kind.
+    """The columns that hold the same thing: by name, by meaning, or by similar spelling and kind.
 
-    Where two columns of a file would do, neither is taken.
+    If two columns of a file would fit, neither is taken.
     """
     pairs: dict[int, int] = {}
     for alike in (_same_name, _same_meaning, _close):
@@ -120,7 +120,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
-    """The two with the same settings, but for those that are an owner's own."""
+    """Both candidates with the same settings, except those that are each owner's own."""
     one, other = our.guess, their.guess
     checks = []
     if not _same_name(our, their) and not _same_meaning(our, their):

@@ -1,7 +1,7 @@
 """Proposal: the text of a first linkage.toml.
 
-linkage.toml is shared and public. What it says of a file is the names of its columns, what
-kind of thing each holds, how it writes dates, and which of the usual placeholders it has.
+linkage.toml is shared and public. It reveals the names of a file's columns, what kind
+of thing each holds, how dates are written, and which of the usual placeholders occur.
 Lengths and the like are fixed for everybody: read off the data, they would leak.
 """
 
