@@ -188,10 +188,10 @@ def test_a_part_that_is_in_it_twice_is_refused():
     files = [*members().items()]
     with pytest.warns(UserWarning, match="Duplicate name"):
         data = made([*files, ("one.parquet", b"another")])
-    refused(data, "a part is in it twice")
+    refused(data, "it has the same part twice")
     with pytest.warns(UserWarning, match="Duplicate name"):
         data = made([(MANIFEST, b"{}"), *files])
-    refused(data, "a part is in it twice")
+    refused(data, "it has the same part twice")
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "..\\x", "C:\\x", "a/b", "", "x\x1b[2J"])

@@ -169,8 +169,8 @@ def test_an_epsilon_on_the_command_line_that_makes_no_sense(refused, epsilon):
     [
         (["--separator", "ab"], "not a separator"),
         (["--separator", "\n"], "not a separator"),
-        (["--encoding", "klingon"], "no text encoding 'klingon'"),
-        (["--encoding", "hex"], "no text encoding 'hex'"),
+        (["--encoding", "klingon"], "'klingon' is not a known text encoding"),
+        (["--encoding", "hex"], "'hex' is not a known text encoding"),
     ],
 )
 def test_an_encoding_or_separator_that_does_not_exist(refused, options, says):
@@ -708,7 +708,7 @@ def test_other_data_than_was_embedded(refused, done):
 def test_grams_without_a_tree_cannot_be_read_again(refused):
     edit("linkage.toml", "size = 60", "size = 20")
     line = "mine hospital.csv --again hospital.mined.json -o small.json"
-    refused(*line.split(), says=["not read off a prefix tree", "tree-linear"])
+    refused(*line.split(), says=["do not come from a prefix tree", "tree-linear"])
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_a_negative_threshold_is_refused(reason):
 
 @forging(limits(lambda field: highest(1, field.vectors.lengths) + 1))
 def test_a_threshold_above_what_edits_can_make_is_refused(reason):
-    assert "a threshold of surname is above what 1 edits can make" in reason
+    assert "a threshold of surname is higher than 1 edits can make it" in reason
 
 
 @forging(limits(2**63 - 1))

@@ -211,7 +211,7 @@ def test_an_owner_with_another_schema_is_told_what_differs():
 def test_an_owner_who_is_not_in_the_projection_is_refused():
     one, other = pair()
     projection = agree(one.mine(None), other.mine(None))
-    with pytest.raises(Mismatch, match="of clinic and registry, not of police"):
+    with pytest.raises(Mismatch, match="to clinic and registry, not to police"):
         owner("police").embed(projection)
 
 
