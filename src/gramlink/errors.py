@@ -6,7 +6,7 @@ GramlinkError            message: what happened; hint: what to do
 ├── InvalidRecords       a data file: names the file, row and column
 ├── InvalidBase          grams that cannot be a base
 ├── InvalidFile          a file of ours that is damaged, or not what was expected
-├── Mismatch             what should go together and does not: settings, keys, parties
+├── Mismatch             things that should go together and do not: settings, keys, parties
 ├── InvalidLedger        a ledger that is damaged, or another data set's
 ├── BudgetExceeded       more epsilon than is left
 ├── Refused              a linkage unit that answered and said no
@@ -51,7 +51,7 @@ class InvalidFile(GramlinkError):
 
 
 class Mismatch(GramlinkError):
-    """What should go together and does not; the message says in what."""
+    """Things that should go together and do not; the message says what differs."""
 
 
 class InvalidLedger(GramlinkError):
@@ -65,7 +65,7 @@ class BudgetExceeded(GramlinkError):
 
 
 class Refused(GramlinkError):
-    """The linkage unit answered, and said no; the words are its own."""
+    """The linkage unit answered and said no; the message is its own."""
 
     def __init__(self, message: str, *, hint: str = "", status: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -73,4 +73,4 @@ class Refused(GramlinkError):
 
 
 class Unanswered(GramlinkError):
-    """The linkage unit has not answered for as long as there was patience."""
+    """The linkage unit has not answered for longer than we would wait."""

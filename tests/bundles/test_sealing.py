@@ -196,7 +196,7 @@ def test_a_recipients_file_holds_no_secret(path):
     write_recipient(path, OURS.recipient, "hospital")
     text = path.read_text()
     assert "SECRET" not in text
-    assert text == f"# recipient of hospital: for all to know\n{OURS.recipient.key}\n"
+    assert text == f"# recipient of hospital: anyone may know it\n{OURS.recipient.key}\n"
 
 
 def test_an_identitys_file_is_one_of_ages(path):
@@ -273,7 +273,7 @@ def test_nobody_can_pass_for_another_to_a_reader():
         b"gramlink from " + OURS.recipient.key.encode() + b" \ngrams",
     ]
     for one in forged:
-        with pytest.raises(InvalidFile, match="does not come from whom it says it does"):
+        with pytest.raises(InvalidFile, match="does not come from the sender it names"):
             unseal_from(seal(one, [THEIRS.recipient]), THEIRS, "x")
     with pytest.raises(InvalidFile, match="not an age recipient"):
         unseal_from(seal(b"gramlink from nobody x\n", [THEIRS.recipient]), THEIRS, "x")

@@ -257,5 +257,10 @@ def test_the_summary_of_three_has_the_links_of_each_two(run, three):
 
 def test_the_same_owner_twice_is_refused(three, refused):  # noqa: ARG001
     refused(
-        "link", BUNDLES[0], BUNDLES[1], BUNDLES[0], says="two bundles are of clinic", hint=False
+        "link",
+        BUNDLES[0],
+        BUNDLES[1],
+        BUNDLES[0],
+        says="there are two bundles from clinic",
+        hint=False,
     )

@@ -159,7 +159,7 @@ def test_a_mined_field_that_has_no_grams_in_a_file_is_refused(left_out):
     whole = mined_of_several("a")
     fields = {name: found for name, found in whole.fields.items() if name != left_out}
     partly = Mined("b", whole.settings, whole.epsilon, fields)
-    with pytest.raises(InvalidFile, match="what b mined has not all the settings or fields"):
+    with pytest.raises(InvalidFile, match="what b mined does not have all the settings and fields"):
         agree(whole, partly)
     projection = agree(whole, mined_of_several("b"))
     bases = {name: ["A"] for name in projection.mined if name != left_out}

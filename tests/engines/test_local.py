@@ -100,7 +100,7 @@ def test_steps_use_as_many_threads_within_as_their_caller():
 @pytest.mark.parametrize("count", ["0", "-1", "two", "1.5", "5000"])
 def test_a_number_of_threads_that_makes_no_sense_is_refused(count, monkeypatch):
     monkeypatch.setenv(VARIABLE, count)
-    with pytest.raises(InvalidParameter, match=f"{VARIABLE} is a number from 1 to 1024, not"):
+    with pytest.raises(InvalidParameter, match=f"{VARIABLE} must be a number from 1 to 1024, not"):
         thread_count()
     with pytest.raises(InvalidParameter, match="threads is a number"), using_threads(count):
         pass

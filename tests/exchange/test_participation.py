@@ -340,7 +340,7 @@ def test_a_schema_of_ones_own_names_the_columns_and_may_differ_in_nothing_else(h
         ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "could know the grams of surname"),
         ('[fields.surname]\nminer = "random"\n', "could know the grams of surname"),
         ('[fields.surname]\nminer = "exact"\n', "could know the grams of surname"),
-        ('[fields.born]\nkind = "date"\n', "could know all grams, as no field is mined"),
+        ('[fields.born]\nkind = "date"\n', "could know all grams, because no field is mined"),
         ("nonsense", "is not TOML"),
         ("", "has no field"),
     ],

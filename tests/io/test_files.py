@@ -247,7 +247,7 @@ def test_json_that_is_not_ours_is_refused(data):
 @pytest.mark.parametrize("version", ["2", "null", '"1"', "[]"])
 def test_another_version_is_refused(version):
     data = f'{{"gramlink": "mined", "version": {version}}}'.encode()
-    with pytest.raises(InvalidFile, match=r"has format version .*, this gramlink reads 1"):
+    with pytest.raises(InvalidFile, match=r"has format version .*, but this gramlink reads 1"):
         from_json("mined", data, "x.json")
 
 

@@ -126,7 +126,7 @@ def test_mining_that_reads_no_record_spends_nothing(ledger, miner):
 @pytest.mark.parametrize("miner", ["exact", "random"])
 def test_a_miner_for_experiments_is_refused_where_a_ledger_is_kept(ledger, miner):
     schema = Schema(fields=(Field(name="surname", miner=miner),))
-    with pytest.raises(InvalidParameter, match=f"{miner} miner has no privacy"):
+    with pytest.raises(InvalidParameter, match=f"{miner} miner offers no privacy"):
         owner(schema=schema).mine(ledger)
     assert not ledger.path.exists()
     mined = owner(schema=schema).mine(None)
@@ -211,7 +211,7 @@ def test_an_owner_with_another_schema_is_told_what_differs():
 def test_an_owner_who_is_not_in_the_projection_is_refused():
     one, other = pair()
     projection = agree(one.mine(None), other.mine(None))
-    with pytest.raises(Mismatch, match="of clinic and registry, not of police"):
+    with pytest.raises(Mismatch, match="to clinic and registry, not to police"):
         owner("police").embed(projection)
 
 
@@ -304,7 +304,7 @@ def test_progress_is_passed_on():
 
 def test_two_bundles_of_the_same_owner_are_refused():
     left, _ = bundles()
-    with pytest.raises(Mismatch, match="two bundles are of clinic"):
+    with pytest.raises(Mismatch, match="there are two bundles from clinic"):
         LinkageUnit.of(left, left)
 
 
@@ -790,7 +790,7 @@ def test_what_costs_nothing_is_written_without_a_ledger(ledger, target):
 @pytest.mark.parametrize("miner", ["exact", "random"])
 def test_a_miner_for_experiments_writes_no_file(ledger, target, miner):
     schema = Schema(fields=(Field(name="surname", miner=miner),))
-    with pytest.raises(InvalidParameter, match=f"{miner} miner has no privacy"):
+    with pytest.raises(InvalidParameter, match=f"{miner} miner offers no privacy"):
         owner(schema=schema).mine_to(target, ledger, PURPOSE)
     assert not target.exists()
     assert not ledger.path.exists()
@@ -944,7 +944,7 @@ def test_one_miner_for_experiments_among_several_fields_is_refused_where_a_ledge
         fields=(PERSON["born"], Field(name="given"), Field(name="surname", miner="exact"))
     )
     party = Owner("clinic", read_records(people("left")[0], schema), schema, key=b"k")
-    with pytest.raises(InvalidParameter, match="exact miner has no privacy"):
+    with pytest.raises(InvalidParameter, match="exact miner offers no privacy"):
         party.mine(ledger)
     assert not ledger.path.exists()
 

@@ -212,7 +212,7 @@ BAD = {
         "hospital", settings(miner="magic"), "surname, whose miner is magic"
     ),
     "no field that is mined": Bad(
-        "hospital", settings(kind="digits"), "could know all grams, as no field is mined"
+        "hospital", settings(kind="digits"), "could know all grams, because no field is mined"
     ),
     "another exchange": Bad(
         "hospital",
@@ -280,7 +280,7 @@ BAD = {
     "two bundles of one owner": Bad(
         "registry",
         lambda _: bundles_of(TWO)["hospital"],
-        "two bundles are of hospital",
+        "there are two bundles from hospital",
         {"network": "the bundle's owner is hospital, not registry"},
     ),
 }
@@ -311,7 +311,7 @@ def test_nor_is_one_of_several_owners(case, route, run, app):
 
 def test_of_several_owners_none_is_answered_before_all_have_sent():
     some = list(bundles_of(THREE).values())[:2]
-    with pytest.raises(gl.Mismatch, match="there is no bundle of registry"):
+    with pytest.raises(gl.Mismatch, match="there is no bundle from registry"):
         gl.answer(some, {one.owner: "links" for one in some})
 
 
@@ -347,7 +347,7 @@ SCHEMAS = {
     ),
     "none is mined": (
         "[fields.surname]\nkind = 'category'\n\n[fields.born]\nkind = 'date'\ncolumn = 'born'\n",
-        "could know all grams, as no field is mined",
+        "could know all grams, because no field is mined",
     ),
 }
 
@@ -574,7 +574,7 @@ def without_owners(results):
     [
         (said(owners=(*THREE, "spy")), "registry, spy, not clinic, hospital, registry"),
         (other_pseudonym, "1 records in clusters are not in (hospital|records)"),
-        (without_owners, "possible have not the columns they must have"),
+        (without_owners, "possible do not have the columns they must have"),
     ],
     ids=["other owners", "records that were not sent", "a table that does not say whose"],
 )

@@ -193,7 +193,7 @@ def test_the_allowance_goes_up_and_down_to_what_is_spent(ledger, path):
     ledger.charge(Fraction(1, 4), "mine", {})
     ledger.allow(Fraction(5, 4))
     before = path.read_bytes()
-    with pytest.raises(BudgetExceeded, match=r"1\.25 is spent already"):
+    with pytest.raises(BudgetExceeded, match=r"1\.25 is already spent"):
         ledger.allow(Fraction(5, 4) - Fraction(1, 10**30))
     with pytest.raises(BudgetExceeded):
         ledger.charge(Fraction(1, 10**30), "mine", {})
@@ -340,7 +340,7 @@ def test_a_corrupted_line_in_the_middle_is_named_and_never_repaired(ledger, path
     for spoil in (b"\x00", b"}", b"\n", b"\xff"):
         damaged = whole[: start + 9] + spoil + whole[start + 10 :]
         path.write_bytes(damaged)
-        with pytest.raises(InvalidLedger, match=r"hospital\.ledger is damaged in line 3"):
+        with pytest.raises(InvalidLedger, match=r"hospital\.ledger is damaged at line 3"):
             ledger.charge(TENTH, "mine", {})
         assert path.read_bytes() == damaged
 

@@ -97,21 +97,21 @@ def test_a_format_comes_back_in_capitals_and_with_nothing_around_it():
 @pytest.mark.parametrize(
     ("date_format", "complaint"),
     [
-        ("DD/MM", "it has the year once, as YYYY or YY"),
-        ("DD/MM/YYY", "it has the year once, as YYYY or YY"),
-        ("%d/%m/%Y", "it has the year once, as YYYY or YY"),
-        ("DD/MM/YYYY/YYYY", "it has the year once, as YYYY or YY"),
-        ("", "it has the year once, as YYYY or YY"),
-        (" / ", "it has the year once, as YYYY or YY"),
-        ("YYYY-DDD", "it has the month once, as M or MM or MMM"),
-        ("DD MMMM YYYY", "it has the month once, as M or MM or MMM"),
-        ("MM/MM/YYYY", "it has the month once, as M or MM or MMM"),
-        ("YYYY-MM", "it has the day once, as D or DD"),
-        ("YYYY-MM-DDD", "it has the day once, as D or DD"),
-        ("DD/DD/MM/YYYY", "it has the day once, as D or DD"),
-        ("YYYY-MM-DD HH", 'it is written with Y, M and D alone, as in "DD/MM/YYYY"'),
-        ("1/MM/YYYY", 'it is written with Y, M and D alone, as in "DD/MM/YYYY"'),
-        ("YYYY年MM月DD", 'it is written with Y, M and D alone, as in "DD/MM/YYYY"'),
+        ("DD/MM", "it needs the year exactly once, as YYYY or YY"),
+        ("DD/MM/YYY", "it needs the year exactly once, as YYYY or YY"),
+        ("%d/%m/%Y", "it needs the year exactly once, as YYYY or YY"),
+        ("DD/MM/YYYY/YYYY", "it needs the year exactly once, as YYYY or YY"),
+        ("", "it needs the year exactly once, as YYYY or YY"),
+        (" / ", "it needs the year exactly once, as YYYY or YY"),
+        ("YYYY-DDD", "it needs the month exactly once, as M or MM or MMM"),
+        ("DD MMMM YYYY", "it needs the month exactly once, as M or MM or MMM"),
+        ("MM/MM/YYYY", "it needs the month exactly once, as M or MM or MMM"),
+        ("YYYY-MM", "it needs the day exactly once, as D or DD"),
+        ("YYYY-MM-DDD", "it needs the day exactly once, as D or DD"),
+        ("DD/DD/MM/YYYY", "it needs the day exactly once, as D or DD"),
+        ("YYYY-MM-DD HH", 'use only Y, M and D, as in "DD/MM/YYYY"'),
+        ("1/MM/YYYY", 'use only Y, M and D, as in "DD/MM/YYYY"'),
+        ("YYYY年MM月DD", 'use only Y, M and D, as in "DD/MM/YYYY"'),
         ("DMYYYY", "a number of one or two digits cannot touch another number"),
         ("DD/MYYYY", "a number of one or two digits cannot touch another number"),
         ("YYYYM-DD", "a number of one or two digits cannot touch another number"),
@@ -392,7 +392,7 @@ def test_it_does_not_matter_which_comes_first_if_every_day_is_its_month():
 )
 def test_days_and_months_that_cannot_be_told_apart_are_refused(column, orders, stated):
     error = refusal([*column, None])
-    assert str(error) == f"dates may be {orders}"
+    assert str(error) == f"the dates could be {orders}"
     assert error.hint == f"state `format = {stated}` for the field"
 
 
@@ -444,4 +444,4 @@ def test_recognising_agrees_with_its_definition(data, mixture):
         assert {name for name in FORMATS if f'"{name}"' in error.hint} == (
             expected or {"DD/MM/YYYY"}
         )
-        assert str(error).startswith("dates may be" if expected else "fewer than half")
+        assert str(error).startswith("the dates could be" if expected else "fewer than half")

@@ -160,7 +160,7 @@ def test_a_bom_is_no_part_of_a_name_if_the_encoding_is_given(write):
 
 @pytest.mark.parametrize("encoding", ["klingon", "hex", "a\0b"])
 def test_an_unknown_encoding_is_named(write, encoding):
-    with pytest.raises(InvalidParameter, match="there is no text encoding") as caught:
+    with pytest.raises(InvalidParameter, match="is not a known text encoding") as caught:
         read_records(write("id,surname\n1,Ng\n"), SCHEMA, encoding=encoding)
     assert "cp1252" in caught.value.hint
 
@@ -212,12 +212,12 @@ def test_a_row_is_one_row_however_many_lines_it_has(write):
 
 def test_a_nul_byte_is_named(write):
     error = refusal(write("id,surname\n1,Ng\n2,L\0i\n"))
-    assert str(error) == "hospital.csv, row 3, column surname: the cell holds a NUL byte"
+    assert str(error) == "hospital.csv, row 3, column surname: the cell contains a NUL byte"
 
 
 def test_utf_16_without_a_bom_is_not_taken_for_text(write):
     error = refusal(write("id,surname\n1,Ng\n", encoding="utf-16-le"))
-    assert str(error) == "hospital.csv, row 1 holds NUL bytes"
+    assert str(error) == "hospital.csv, row 1 contains NUL bytes"
     assert "utf-16-le" in error.hint
 
 
@@ -350,7 +350,7 @@ def test_a_table_has_all_named_columns_and_as_many_records_as_asked(write):
         "surname": ["a", "b"],
     }
     assert list(table.rows) == [2, 3]
-    with pytest.raises(InvalidRecords, match="no column that has a name"):
+    with pytest.raises(InvalidRecords, match="no column with a name"):
         read_table(write(" ,\n1,2\n"))
 
 
@@ -499,7 +499,7 @@ def test_what_is_not_a_table_is_refused(source):
 
 def test_cells_of_frames_have_the_same_limits():
     assert "row 2, column surname: the cell is longer" in str(refusal(frame("a", "x" * 4097)))
-    assert "row 1, column id: the cell holds a NUL" in str(refusal(frame("a", ids=["\0"])))
+    assert "row 1, column id: the cell contains a NUL" in str(refusal(frame("a", ids=["\0"])))
 
 
 # ids
@@ -914,7 +914,7 @@ def test_dates_of_a_frame_need_no_format():
 def test_dates_that_may_be_read_in_two_ways_are_refused_with_both(write):
     schema = Schema(fields=(BORN,))
     error = refusal(write("id,born\n1,01/02/1980\n2,03/04/1981\n"), schema)
-    assert str(error) == "hospital.csv, column born: dates may be day first or month first"
+    assert str(error) == "hospital.csv, column born: the dates could be day first or month first"
     assert error.hint == 'state `format = "DD/MM/YYYY" or "MM/DD/YYYY"` for the field'
 
 

@@ -201,8 +201,8 @@ def test_an_epsilon_of_0_or_less_is_refused(value):
         (one_field(height=0), "height"),
         (one_field(height=33), "height"),
         (one_field(miner="tree-hybrid", height=3), "height above q_max"),
-        (one_field(miner="public"), "grams are given"),
-        (one_field(grams=("A",)), "grams are given"),
+        (one_field(miner="public"), "`grams` must be given"),
+        (one_field(grams=("A",)), "`grams` must be given"),
         (one_field(miner="magic"), "miner"),
         (one_field(kind="colour"), "kind"),
         (one_field(kind=1), "kind"),
@@ -242,12 +242,12 @@ def test_an_epsilon_of_0_or_less_is_refused(value):
         ({**one_field(), "accept": float("nan")}, "accept"),
         ({**one_field(), "review": 1.01}, "review"),
         ({**one_field(), "review": 0.6}, "review = 0.6 is above accept = 0.5"),
-        ({**one_field(), "passes": ({"surname": 1},)}, "passes are for records of several fields"),
+        ({**one_field(), "passes": ({"surname": 1},)}, "passes need records with several fields"),
         ({**TWO, "passes": ({"a": 1}, {})}, "pass 2 names no field"),
         ({**TWO, "passes": ({"a": 1}, {"a": 0, "c": 1})}, "pass 2: there is no field c"),
-        ({**TWO, "passes": ({"a": 2},)}, "pass 1: a has 0 to 1 edits, not 2"),
-        ({**TWO, "passes": ({"a": -1},)}, "pass 1: a has 0 to 1 edits, not -1"),
-        ({**TWO, "passes": ({"b": 1},)}, "pass 1: b has 0 to 0 edits, not 1"),
+        ({**TWO, "passes": ({"a": 2},)}, "pass 1: a can have 0 to 1 edits, not 2"),
+        ({**TWO, "passes": ({"a": -1},)}, "pass 1: a can have 0 to 1 edits, not -1"),
+        ({**TWO, "passes": ({"b": 1},)}, "pass 1: b can have 0 to 0 edits, not 1"),
         ({**TWO, "passes": ({"a": "1"},)}, "passes"),
         ({**TWO, "passes": ({"a": True},)}, "passes"),
         ({**TWO, "passes": ("a",)}, "passes"),
@@ -354,7 +354,7 @@ def test_a_toml_file_with_a_wrong_setting_is_refused_by_name(load, content):
 
 @pytest.mark.parametrize("content", ["", "id = 'x'", "fields = 5", "[[fields]]", "fields.a = 1"])
 def test_a_toml_file_without_a_field_is_refused(load, content):
-    with pytest.raises(InvalidSchema, match=r"linkage\.toml has no field") as caught:
+    with pytest.raises(InvalidSchema, match=r"linkage\.toml has no fields") as caught:
         load(content)
     assert "[fields.surname]" in caught.value.hint
 

@@ -1,4 +1,4 @@
-"""Archives: one file of a manifest and Parquet parts, the form of what the unit gets and gives.
+"""Archives: a manifest and Parquet parts in one file, which is what the unit receives and sends.
 
 A zip file whose members are stored, not compressed: `manifest.json` first, which a person can
 read and which has the SHA-256 of each part, and then the parts. A reader takes no member that
@@ -65,10 +65,10 @@ class Archive:
             return dict(pl.read_parquet_schema(io.BytesIO(self.parts[part])))
 
     def frame(self, part: str, columns: Mapping[str, Any], rows: int) -> pl.DataFrame:
-        """A part of so many rows and these columns, which is seen to before it is read.
+        """A part with this many rows and these columns, which are checked before it is read.
 
-        A Parquet file can be made to take its reader down, so a linkage unit reads archives
-        of strangers in a process of its own.
+        A malicious Parquet file can crash its reader, so a linkage unit reads strangers' archives
+        in a separate process.
         """
         if self.columns(part) != dict(columns):
             raise self.damaged(f"its columns are not those of a {self.kind}")
@@ -96,17 +96,17 @@ def unpack(kind: str, data: bytes, name: str) -> Archive:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {member.filename: member for member in archive.infolist()}
             if len(members) < len(archive.infolist()) or len(members) > MOST_PARTS:
-                raise _damaged(kind, name, "a part is in it twice, or there are too many")
+                raise _damaged(kind, name, "it has the same part twice, or too many parts")
             if any(one.compress_type != zipfile.ZIP_STORED for one in members.values()):
                 raise _damaged(kind, name, "a part is compressed")
             if sum(one.file_size for one in members.values()) > len(data):
-                raise _damaged(kind, name, "its parts are larger than itself")
+                raise _damaged(kind, name, "its parts are larger than the whole file")
             if members[MANIFEST].file_size > MANIFEST_LIMIT:
                 raise _damaged(kind, name, "its manifest is too large")
             manifest = from_json(kind, archive.read(MANIFEST), name)
             digests = dict(manifest["parts"])
             if members.keys() != digests.keys() | {MANIFEST}:
-                raise _damaged(kind, name, "its parts are not those of its manifest")
+                raise _damaged(kind, name, "its parts are not those that its manifest lists")
             parts = {part: archive.read(part) for part in digests}
     except _UNREADABLE as error:
         raise _damaged(kind, name, _why(error)) from error

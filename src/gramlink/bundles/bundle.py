@@ -27,7 +27,7 @@ RECORDS = "records.parquet"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundle:
-    """An owner's encoded records under pseudonyms, with the digests that show what they go with.
+    """An owner's encoded records under pseudonyms, with digests that show what they belong with.
 
     Privacy: for the linkage unit only. Holds no base, no gram and no id of the owner.
     """
@@ -40,7 +40,7 @@ class Bundle:
     unique: bool = True  # whether the owner says that nobody is in it twice
     owners: tuple[str, ...] = ()  # all owners of the projection
     epsilon: Fraction | None = None  # what the owner spent on its part of the projection
-    exchange: str = ""  # the one it is for, if the exchange has a name
+    exchange: str = ""  # the exchange it is meant for, if that has a name
     reply: Recipient | None = None  # whom to seal the results to
     created: str = ""
 
@@ -69,7 +69,7 @@ class Bundle:
         return pl.DataFrame({"id": ids, **self.records.columns()}).sort("id")
 
     def to_bytes(self) -> bytes:
-        """The file, unless the linkage unit could know the grams that it counts."""
+        """The file; refused if the linkage unit could know the grams that it counts."""
         check_secrecy(self.settings)
         return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
@@ -94,7 +94,7 @@ def _read(archive: Archive) -> Bundle:
         )
     settings = settings_in(manifest)
     if manifest["schema"] != digest(settings):
-        raise archive.damaged("its settings are not those of its schema's digest")
+        raise archive.damaged("its settings do not match its schema's digest")
     schema = _schema(archive, settings)
     check_secrecy(settings)
     rows = _rows(archive, schema, encoding)
@@ -120,12 +120,12 @@ def _reply(archive: Archive) -> Recipient | None:
     try:
         return None if key is None else Recipient(_text(key))
     except InvalidFile as error:
-        raise archive.damaged("the key to reply to is none") from error
+        raise archive.damaged("the key to reply to is not a valid key") from error
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
-        raise ValueError("a text in its manifest is none, or too long")
+        raise ValueError("a value in its manifest must be text of at most 200 printable characters")
     return value
 
 
@@ -136,22 +136,22 @@ def _flag(value: Any) -> bool:
 
 
 def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> pl.DataFrame:
-    """The rows, none of which is read before it is known that there can be so many."""
+    """The rows, read only once it is known that the file has room for them."""
     count = archive.manifest["rows"]
     # pseudonyms are random, so each row takes its 16 bytes, however well the rest is packed
     if not isinstance(count, int) or count * 16 > len(archive.parts[RECORDS]) + 2**20:
-        raise archive.damaged("it claims more rows than there is room for")
+        raise archive.damaged("it claims more rows than its size allows")
     present = archive.columns(RECORDS).keys()
     columns = encoding.columns_of(archive.manifest["shape"], schema, present)
     rows = archive.frame(RECORDS, {"id": pl.String, **columns}, count)
     ids = rows["id"]
     if not ids.str.contains(PSEUDONYM).all(ignore_nulls=False) or not ids.is_unique().all():
-        raise archive.damaged("its ids are not different pseudonyms, one for each row")
+        raise archive.damaged("its ids are not distinct pseudonyms, one for each row")
     return rows
 
 
 def _schema(archive: Archive, settings: dict[str, Any]) -> Schema:
-    """What the linkage unit needs of the settings, checked; it gets no gram of a public base."""
+    """The settings that the linkage unit needs, checked; they hold no gram of a public base."""
     fields = {field: {"edits": one["edits"]} for field, one in settings["fields"].items()}
     for setting in ("edits", "passes", "decide", "accept", "review"):
         if setting not in settings:

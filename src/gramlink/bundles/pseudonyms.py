@@ -1,4 +1,4 @@
-"""Keyed pseudonyms: the linkage unit sees no id of an owner, and the owner can map back."""
+"""Keyed pseudonyms: the linkage unit sees no owner's id, and the owner can map them back."""
 
 import secrets
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
 
 
 def owner_key(path: Path | str) -> bytes:
-    """The key in a file that only its owner can read, which is made on first use."""
+    """The key in a file that only its owner can read, created on first use."""
     path = Path(path)
     if not path.exists():
         with written_whole(path, mode=0o600) as file:

@@ -63,7 +63,7 @@ class Results:
         try:
             rows = dict(manifest["rows"])
             if archive.parts.keys() != {f"{table}.parquet" for table in rows}:
-                raise archive.damaged("its tables are not those it says it has")
+                raise archive.damaged("its tables are not those that it lists")
             if manifest["returns"] not in get_args(Returns):
                 raise archive.damaged("it does not say what goes back")
             return cls(
@@ -104,7 +104,7 @@ def _table(archive: Archive, table: str, rows: Any) -> pl.DataFrame:
         if kind != expected or (table == "clusters" and name not in needed):
             raise archive.damaged(f"its {table} have a column {name[:100]!r} of {kind}")
     if not needed.keys() <= columns.keys() or len(columns) > MOST_COLUMNS:
-        raise archive.damaged(f"its {table} have not the columns they must have")
+        raise archive.damaged(f"its {table} do not have the columns they must have")
     if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
         raise archive.damaged(f"it claims {str(rows)[:100]} rows of {table}")
     frame = archive.frame(part, columns, rows)

@@ -1,4 +1,4 @@
-"""Sealing: files that only their reader can open, in the age format.
+"""Sealing: files that only the intended reader can open, in the age format.
 
 A recipient is what others seal to and may be known to all; the identity that goes with it
 opens what was sealed, and stays with its owner. Both are text files, as `age-keygen` writes
@@ -35,7 +35,7 @@ class Recipient:
 
     def __post_init__(self) -> None:
         if str(_recipient(self.key)) != self.key:
-            raise InvalidFile("an age recipient is in small letters", hint=_HINT)
+            raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
         _shared(_ANYBODY, self.key)  # a point that shares no secret is refused
 
     @property
@@ -71,14 +71,14 @@ def seal(data: bytes, recipients: Sequence[Recipient]) -> bytes:
     import pyrage
 
     if not recipients:
-        raise InvalidParameter("a file is sealed to somebody", hint="name a recipient")
+        raise InvalidParameter("a file must be sealed to someone", hint="name a recipient")
 
     sealed: bytes = pyrage.encrypt(data, [_recipient(one.key) for one in recipients])
     return sealed
 
 
 def unseal(data: bytes, identity: Identity, name: str) -> bytes:
-    """What was sealed to an identity's recipient, if not a byte of it was changed."""
+    """What was sealed to an identity's recipient, if not one byte has changed."""
     import pyrage
 
     if not is_sealed(data):
@@ -110,7 +110,7 @@ def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
 
 
 def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
-    """What was sealed to a reader, and whom it is certain to come from, if it says."""
+    """What was sealed to a reader, and its sender, which is certain, if it names one."""
     opened = unseal(data, reader, name)
     if not opened.startswith(_FROM):
         return opened, None
@@ -121,7 +121,7 @@ def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipi
     expected = _mark(content, secret, sender, reader.recipient)
     if not hmac.compare_digest(mark.encode(), expected.encode()):
         raise InvalidFile(
-            f"{name} does not come from whom it says it does", hint="call the other owner"
+            f"{name} does not come from the sender it names", hint="call the other owner"
         )
     return content, sender
 
@@ -181,7 +181,7 @@ def write_identity(path: Path, identity: Identity, owner: str) -> None:
 def write_recipient(path: Path, recipient: Recipient, owner: str) -> None:
     """A file to give to whoever seals something to this owner."""
     with written_whole(path) as file:
-        file.write(f"# recipient of {owner}: for all to know\n{recipient.key}\n".encode())
+        file.write(f"# recipient of {owner}: anyone may know it\n{recipient.key}\n".encode())
 
 
 def _only_line(path: Path, kind: str) -> str:
@@ -197,7 +197,7 @@ def _only_line(path: Path, kind: str) -> str:
 
 
 def _identity(secret: str) -> Any:
-    """An identity as pyrage has it; what is wrong with it is said without showing it."""
+    """An identity in pyrage's form; errors never show it."""
     from pyrage import IdentityError, x25519
 
     try:
@@ -207,7 +207,7 @@ def _identity(secret: str) -> Any:
 
 
 def _recipient(key: str) -> Any:
-    """A recipient as pyrage has it."""
+    """A recipient in pyrage's form."""
     from pyrage import RecipientError, x25519
 
     try:

@@ -1,9 +1,9 @@
-"""Secrecy: the linkage unit must not be able to know the grams that are counted for it.
+"""Secrecy: the linkage unit must not be able to know which grams are counted for it.
 
-Whoever knows the grams reads most values off their counts. So what leaves a process as a bundle,
-or is read as one, counts grams that were mined under noise, and public ones in an order that
-follows from these. Within one process all are one, and the miners for experiments may be used:
-a bundle's bytes are the border.
+Whoever knows the grams can read most values off their counts. So whatever leaves a process as a
+bundle, or is read as one, counts grams that were mined under noise, and public ones in an order
+that follows from these. Within one process there is nobody to keep them from, so the miners for
+experiments may be used: the bytes of a bundle are the border.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ SECRET = MINERS.keys() - set(FREE)
 
 
 def check_secrecy(settings: Mapping[str, Any]) -> None:
-    """Refuse settings from which the linkage unit could tell the grams, and say of which field.
+    """Refuse settings from which the linkage unit could tell the grams, and name the field.
 
     >>> check_secrecy({"fields": {"surname": {"kind": "text", "miner": "levelgram"}}})
     >>> check_secrecy({"fields": {"born": {"kind": "date"}}})
     Traceback (most recent call last):
     ...
-    gramlink.errors.InvalidSchema: the linkage unit could know all grams, as no field is mined
+    gramlink.errors.InvalidSchema: the linkage unit could know all grams, because no field is mined
     """
     mined = {
         name: field.get("miner")
@@ -38,6 +38,6 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
             )
     if not mined:
         raise InvalidSchema(
-            "the linkage unit could know all grams, as no field is mined",
+            "the linkage unit could know all grams, because no field is mined",
             hint="all owners: add a field of kind text to linkage.toml, such as a surname",
         )

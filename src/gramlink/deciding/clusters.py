@@ -1,4 +1,4 @@
-"""Clusters: the records of several owners, or of one, that are of one person."""
+"""Clusters: records of several owners, or of one, that belong to one person."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -95,7 +95,7 @@ def decide_scored(
 
 
 def warnings_of(model: Model) -> tuple[str, ...]:
-    """What looks as if a column was mapped wrongly, or says nothing."""
+    """Warnings about columns that seem to be mapped wrongly, or that say nothing."""
     found = []
     if model.prior * model.pairs < 1:
         found.append("no pair looks like a match")
@@ -108,8 +108,8 @@ def warnings_of(model: Model) -> tuple[str, ...]:
             found.append(f"{name} is equal in nearly all pairs: it says nothing")
         elif matches[EQUAL] < HARDLY * (1 - matches[levels.missing]):
             found.append(
-                f"{name} is hardly ever equal in matches: is it another column, or written "
-                "otherwise, at one of the owners?"
+                f"{name} is hardly ever equal in matches: does one of the owners use another "
+                "column, or write it differently?"
             )
     return tuple(found)
 
@@ -122,7 +122,7 @@ def _histogram(scored: Scored) -> tuple[tuple[int, int], ...]:
 def _contest(
     scored: Scored, rows: Ints, left_ids: Sequence[str], right_ids: Sequence[str]
 ) -> Contest:
-    """These candidates, ranked by their odds."""
+    """The candidates, ranked by their odds."""
     _, rank = np.unique(-scored.log_odds[rows], return_inverse=True)
     left, right = scored.candidates.left[rows], scored.candidates.right[rows]
     return Contest.of(left.astype(np.int64), right.astype(np.int64), rank, left_ids, right_ids)

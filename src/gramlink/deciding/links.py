@@ -16,8 +16,8 @@ class Links:
     `details` has a row for each: its distance or, for records of several fields, its match
     weight and probability and how near each field is.
 
-    Privacy: details tell an owner something of the other's record, and the distances of ten
-    links locate a name; they go back only when asked for.
+    Privacy: details tell an owner something of the other's record, and about ten such
+    distances can reveal a name; they go back only when asked for.
     """
 
     left: tuple[str, ...]

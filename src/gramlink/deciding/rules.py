@@ -111,7 +111,9 @@ ALL = Rule("all", one_per_left=False, one_per_right=False, keep=keep_all)
 def rule_named(name: str) -> Rule:
     """The rule of a name."""
     if name not in RULES:
-        raise InvalidParameter(f"no rule {name!r}", hint="one of " + ", ".join(RULES))
+        raise InvalidParameter(
+            f"there is no rule {name!r}", hint="choose one of " + ", ".join(RULES)
+        )
     rule: Rule = RULES[name].value
     return rule
 

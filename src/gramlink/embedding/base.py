@@ -81,11 +81,11 @@ class CodedBase:
 
 
 def merge(mined: Iterable[Estimates], size: int) -> Base:
-    """The grams of the largest summed counts; the same whoever computes it.
+    """The grams with the largest summed counts; the same whoever computes it.
 
     A gram that one owner did not report counts 0 there: it is never looked up in records,
-    which would leak. Each owner merges for itself and they compare digests, so that all know
-    the base follows from the files they exchanged.
+    which would leak. Each owner merges for itself, and they compare digests, so that all
+    know that the base follows from the files they exchanged.
 
     >>> one = Estimates(("A", "B"), (Fraction(5), Fraction(2)))
     >>> two = Estimates(("C", "B"), (Fraction(4), Fraction(4)))

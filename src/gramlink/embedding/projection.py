@@ -20,7 +20,7 @@ class Projection:
     """The bases of all fields, and the settings that all owners use.
 
     Owners are ordered by name. Of two, the first is the left one, who sends thresholds; of
-    more, all but the last do, as each is left to those after it.
+    more, all but the last send them, because each is left of those after it.
 
     Privacy: for the owners only. The linkage unit gets its digest, never its grams.
     """
@@ -32,12 +32,12 @@ class Projection:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The owners who send thresholds; the only one does, too, to compare with itself."""
+        """The owners who send thresholds; a single owner does too, to compare with itself."""
         return self.owners[:-1] or self.owners
 
     @property
     def mined(self) -> tuple[str, ...]:
-        """The fields whose bases were mined; those of the others follow from the settings."""
+        """The fields whose bases were mined; the other bases follow from the settings."""
         schema = schema_from(dict(self.settings), "the projection")
         return tuple(field.name for field in schema.fields if field.mined)
 
@@ -93,8 +93,8 @@ class Projection:
 def _bases(schema: Schema, mined: dict[str, Base]) -> dict[str, Base]:
     """The bases of all fields: mined ones, and public ones in a secret order.
 
-    In the order of the alphabet, the linkage unit could read a date off its vector. The order
-    follows from the mined bases, which only the owners know.
+    If they were in alphabetical order, the linkage unit could read a date off its vector. The
+    order follows from the mined bases, which only the owners know.
     """
     secret = digest({"order of": {name: base.grams for name, base in mined.items()}})
 
@@ -112,7 +112,7 @@ def _bases(schema: Schema, mined: dict[str, Base]) -> dict[str, Base]:
 def _owners(names: Any) -> tuple[str, ...]:
     owners = tuple(map(str, names))
     if not owners or list(owners) != sorted(set(owners)):
-        raise ValueError("its owners are not different, or not in order")
+        raise ValueError("its owners are not distinct, or not in order")
     return owners
 
 
@@ -133,14 +133,14 @@ def agree(*mined: Mined) -> Projection:
         if different:
             raise Mismatch(
                 f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-                hint="use the same linkage.toml at all owners and mine again",
+                hint="all owners must use the same linkage.toml and mine again",
             )
     schema = schema_from(dict(first.settings), f"what {first.owner} mined")
     names = {field.name for field in schema.fields if field.mined}
     for one in (first, *others):
         if one.settings != schema.agreed or one.fields.keys() != names:
             raise InvalidFile(
-                f"what {one.owner} mined has not all the settings or fields it must have",
+                f"what {one.owner} mined does not have all the settings and fields it must have",
                 hint="ask its sender for it again",
             )
     return Projection(

@@ -38,7 +38,7 @@ SEED = 2013  # thresholds depend on the string alone, so the seed is a constant
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a policy decides on."""
+    """What a policy decides from."""
 
     strings: Strings
     base: Base
@@ -95,7 +95,7 @@ def paper(case: Case) -> Ints:
 
 
 def worst_case(case: Case) -> Ints:
-    """The farthest that any one edit leads, found by trying all, and the bound for the rest."""
+    """The farthest that any one edit can lead, found by trying them all; a bound for the rest."""
     from gramlink.kernels.thresholds import farthest_edit
 
     first = farthest_edit(*case.arrays)
@@ -106,7 +106,7 @@ def worst_case(case: Case) -> Ints:
 
 
 def calibrated(case: Case) -> Ints:
-    """The distance that a share `recall` of corrupted copies of this very string stays within."""
+    """The distance within which a share `recall` of this string's corrupted copies stays."""
     from gramlink.kernels.thresholds import sampled_edits
 
     typos = MODELS[case.errors](case.strings.symbols)
@@ -145,7 +145,7 @@ def thresholds(strings: Strings, base: Base, field: Field, schema: Schema) -> In
     different, place = distinct(strings)
     for edits in range(1, most + 1):
         case = Case(different, base, field, edits, schema.recall, schema.errors)
-        # more edits never lead less far, whatever the samples of a calibration say
+        # more edits never allow a smaller distance, whatever the samples of a calibration say
         result[:, edits] = np.maximum(POLICIES[schema.threshold](case)[place], result[:, edits - 1])
     return result
 

@@ -13,7 +13,7 @@ _KEYBOARD = (
     "AQSZ SAWDX DSEFC FDRGV GFTHB HGYJN JHUKM KJIL LKO "
     "ZAX XZSC CXDV VCFB BVGN NBHM MNJ"
 )
-# Letters that scanned or written text confuses.
+# Letters that are easily confused in scanned or handwritten text.
 _LOOK_ALIKE = "OQD QO DO IL LI EF FE BR RB CG GC UV VUY YV HN NHM MN KX XK PF SZ ZS TI"
 
 
@@ -29,7 +29,7 @@ class Typos:
 
 
 def uniform(symbols: str) -> Typos:
-    """Any other symbol of the alphabet is as likely as any.
+    """Every other symbol of the alphabet is equally likely.
 
     >>> uniform("ABC*").substitutes[0].tolist()
     [2, 1, 2, 0]
@@ -37,7 +37,7 @@ def uniform(symbols: str) -> Typos:
     alphabet = range(len(symbols) - 1)  # the catch-all is not on a keyboard
     everything = [list(alphabet) for _ in symbols]
     others = [[b for b in alphabet if b != a] for a in range(len(symbols))]
-    # the only symbol of an alphabet can but turn into the catch-all
+    # the only symbol of an alphabet can only turn into the catch-all
     return Typos(_table([codes or [len(alphabet)] for codes in others]), _table(everything))
 
 

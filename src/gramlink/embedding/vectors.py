@@ -29,7 +29,7 @@ class Vectors:
 
     def __post_init__(self) -> None:
         if self.counts.shape != (len(self.missing), len(self.lengths)) or not self.lengths:
-            raise InvalidParameter("vectors have a count for each gram, and a row for each record")
+            raise InvalidParameter("vectors need a count for each gram and a row for each record")
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -50,7 +50,7 @@ class Vectors:
 class Encoded:
     """One field of all records: vectors and, from the left owner, thresholds.
 
-    Column e of the thresholds is for e edits, so the first is 0 and none falls.
+    Column e of the thresholds is for e edits, so the first is 0 and they never decrease.
 
     Privacy: as `Vectors`; thresholds add a little.
     """

@@ -55,13 +55,13 @@ class Compared(Protocol):
         """The levels of any pairs of rows."""
 
     def by_chance(self) -> tuple[Chance, ...]:
-        """How near pairs are by chance, in each field."""
+        """How near pairs are by chance alone, in each field."""
 
     def frequencies(self) -> Frequencies:
         """How frequent each left record's values are."""
 
     def within_left(self, most: int) -> "Compared":
-        """The left file compared with itself; so many of its records at random, or all."""
+        """The left file compared with itself; at most `most` of its records, chosen at random."""
 
 
 class EncodedRecords(ABC):
@@ -103,7 +103,7 @@ class EncodedRecords(ABC):
     @property
     @abstractmethod
     def leads(self) -> bool:
-        """Whether it has what the left owner sends."""
+        """Whether it contains what only left owners send."""
 
     @abstractmethod
     def columns(self) -> dict[str, pl.Series]:
@@ -111,7 +111,7 @@ class EncodedRecords(ABC):
 
     @abstractmethod
     def compare(self, right: Self) -> Compared:
-        """These records beside those of another owner, to whom they are left."""
+        """These records compared with another owner's; these are the left ones."""
 
     @abstractmethod
     def near(self, right: Self, progress: Progress | None = None) -> Pairs:

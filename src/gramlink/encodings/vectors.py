@@ -1,4 +1,4 @@
-"""The paper's encoding: the gram counts themselves, so that every record can be compared with all.
+"""The paper's encoding: gram counts, so that every record can be compared with every other.
 
 A field has a column of counts, null where the value is missing and, from the left owner, a column
 of thresholds, one for each number of edits.
@@ -100,7 +100,7 @@ class VectorRecords(EncodedRecords):
         name = next(iter(self.fields))
         ours, theirs = self.fields[name], right.fields[name]
         if ours.thresholds is None:
-            raise InvalidParameter("the left records have thresholds in every field")
+            raise InvalidParameter("the left records need thresholds in every field")
         return match(ours.vectors, ours.thresholds[:, -1], theirs.vectors, progress)
 
 
@@ -148,7 +148,7 @@ class ComparedVectors:
         return self.comparison.levels_of(left, right)
 
     def by_chance(self) -> tuple[Chance, ...]:
-        """How near pairs are by chance, in each field."""
+        """How near pairs are by chance alone, in each field."""
         return by_chance(self.comparison)
 
     def frequencies(self) -> Frequencies:
@@ -156,7 +156,7 @@ class ComparedVectors:
         return Frequencies.of(self.comparison)
 
     def within_left(self, most: int) -> "ComparedVectors":
-        """The left file compared with itself; so many of its records at random, or all."""
+        """The left file compared with itself; at most `most` of its records, chosen at random."""
         return ComparedVectors(self.comparison.within_left.sampled(most, SAMPLE_SEED))
 
 
@@ -196,8 +196,8 @@ def _read(rows: pl.DataFrame, field: str, lengths: tuple[int, ...]) -> Encoded:
         raise ValueError("a threshold is missing")
     thresholds = limits.to_numpy().reshape(len(rows), limits.dtype.shape[0])  # type: ignore[attr-defined]
     if thresholds[:, 0].any() or (np.diff(thresholds, axis=1) < 0).any():
-        raise ValueError("a threshold is not 0 for no edits, or falls")
+        raise ValueError("a threshold is not 0 for no edits, or falls as edits increase")
     for edits, most in enumerate(thresholds.max(axis=0, initial=0).tolist()):
         if most > highest(edits, lengths):
-            raise ValueError(f"a threshold of {field} is above what {edits} edits can make")
+            raise ValueError(f"a threshold of {field} is higher than {edits} edits can make it")
     return Encoded(vectors, thresholds)

@@ -1,7 +1,7 @@
 """Engines: how a heavy step runs.
 
 A heavy step is a function of a chunk (some rows, some strings, some pairs) that returns what it
-found in it. An engine applies it to one chunk after the other and gives back the results in the
+found in it. An engine applies it to one chunk after another and returns the results in the
 order of the chunks, so that links are the same whatever the engine, the number of threads and
 the size of the chunks.
 

@@ -19,7 +19,7 @@ _asked: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
 def thread_count() -> int:
-    """How many threads to use: as asked for, else GRAMLINK_THREADS, else one for each core."""
+    """How many threads to use: the number asked for, else GRAMLINK_THREADS, else one per core."""
     asked = _asked.get()
     if asked is not None:
         return asked
@@ -29,7 +29,7 @@ def thread_count() -> int:
 
 @contextmanager
 def using_threads(count: int | None) -> Iterator[None]:
-    """Use so many threads for what runs within; None leaves it as it is.
+    """Use this many threads for what runs inside the block; None changes nothing.
 
     >>> with using_threads(1):
     ...     thread_count()
@@ -47,8 +47,8 @@ def in_order(
 ) -> Iterator[Result]:
     """The results of a step for each chunk, in the order of the chunks.
 
-    Chunks are taken when there is a thread for them, and `ahead` more, so memory is that of a
-    few chunks however many there are, and what has come back can decide on the next ones.
+    Chunks are taken when a thread is free for them, and `ahead` more, so only a few chunks are in
+    memory however many there are, and earlier results can decide what the next chunks are.
 
     >>> list(in_order(len, ["a", "", "bcd"]))
     [1, 0, 3]
@@ -78,7 +78,7 @@ def _checked(count: object, what: str) -> int:
     except ValueError:
         number = 0
     if not 1 <= number <= 1024:
-        raise InvalidParameter(f"{what} is a number from 1 to 1024, not {count}")
+        raise InvalidParameter(f"{what} must be a number from 1 to 1024, not {count}")
     return number
 
 

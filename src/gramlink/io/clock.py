@@ -1,4 +1,4 @@
-"""Times, as text that sorts as the times do."""
+"""Times, as text that sorts in order of time."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,12 +6,12 @@ _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def now() -> str:
-    """The time, in UTC."""
+    """The current time, in UTC."""
     return datetime.now(UTC).strftime(_FORM)
 
 
 def days_after(time: str, days: int) -> str:
-    """The time so many days later.
+    """The time this many days later.
 
     >>> days_after("2026-02-28T12:00:00Z", 1)
     '2026-03-01T12:00:00Z'
@@ -21,6 +21,6 @@ def days_after(time: str, days: int) -> str:
 
 
 def seconds_until(time: str) -> int:
-    """How long it is until then; 0 if it is over."""
+    """The seconds left until then; 0 if it has passed."""
     end = datetime.strptime(time, _FORM).replace(tzinfo=UTC)
     return max(0, int((end - datetime.now(UTC)).total_seconds()))

@@ -26,8 +26,8 @@ _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """A file to write to, which appears at `path` only when all of it is on disk.
 
-    Opening it proves that the folder can be written to and has room for so many bytes, so
-    callers open it before they spend anything.
+    Opening it proves that the folder can be written to and has room for `room` bytes, so
+    callers open it before they spend any budget.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     try:
@@ -52,7 +52,7 @@ def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[I
             file.flush()
             os.fsync(file.fileno())
         name.replace(target)
-        with suppress(OSError):  # it is there, whether or not a power cut could undo that
+        with suppress(OSError):  # the file is there, even if a power cut could still undo that
             sync_folder(target.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -74,7 +74,7 @@ def sync_folder(folder: Path) -> None:
 def _unwritable(path: Path, error: OSError) -> InvalidFile:
     return InvalidFile(
         f"{path} cannot be written: {error.strerror or error}",
-        hint="name a folder that exists, is yours to write and has room",
+        hint="name a folder that exists, has room and that you may write to",
     )
 
 
@@ -85,7 +85,7 @@ def to_json(kind: str, content: dict[str, Any]) -> bytes:
 
 
 def plain_json(data: bytes | str) -> Any:
-    """A JSON document that says each thing once, or a `ValueError` or `RecursionError`.
+    """A JSON document without repeated names, or a `ValueError` or `RecursionError`.
 
     >>> plain_json('{"rows": 1, "rows": 2}')
     Traceback (most recent call last):
@@ -124,8 +124,8 @@ def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
         )
     if document.get("version") != 1:
         raise InvalidFile(
-            f"{name} has format version {document.get('version')!r}, this gramlink reads 1",
-            hint="use the same gramlink at all parties",
+            f"{name} has format version {document.get('version')!r}, but this gramlink reads 1",
+            hint="use the same version of gramlink at all parties",
         )
     return {key: value for key, value in document.items() if key not in (KIND, "version")}
 
@@ -145,7 +145,7 @@ def damaged(name: str, error: Exception, hint: str) -> InvalidFile:
 
 
 def settings_in(content: dict[str, Any]) -> dict[str, Any]:
-    """The settings in a file's content, which are a table whatever else is in them."""
+    """The settings in a file's content, which must be a table."""
     settings = content["settings"]
     if not isinstance(settings, dict):
         raise TypeError("its settings are not a table")
@@ -162,7 +162,7 @@ def owner_name(text: object) -> str:
     if not fits or text != str(text).strip() or {"/", "\\"} & set(str(text)):
         raise InvalidParameter(
             f"{str(text)[:100]!r} cannot be the name of an owner",
-            hint="give it up to 100 letters and no / with --owner",
+            hint="with --owner, give a name of up to 100 characters and no /",
         )
     return str(text)
 
@@ -176,7 +176,7 @@ def exchange_name(text: object) -> str:
     if not isinstance(text, str) or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", text):
         raise InvalidParameter(
             f"{str(text)[:100]!r} cannot be the name of an exchange",
-            hint="give it up to 64 small letters, digits and hyphens, and no hyphen first",
+            hint="use up to 64 lower-case letters, digits and hyphens, and no hyphen first",
         )
     return text
 
@@ -187,7 +187,7 @@ def moment() -> str:
 
 
 def fingerprint(digest: str) -> str:
-    """The start of a digest, in groups of four, to be compared by telephone.
+    """The start of a digest, in groups of four, to compare by telephone.
 
     >>> fingerprint("0123456789abcdef" * 4)
     '0123 4567 89ab cdef 0123'

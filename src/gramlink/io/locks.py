@@ -1,4 +1,4 @@
-"""Locks on files, which end with the process that holds them, however it ends."""
+"""File locks that end with the process that holds them, however it ends."""
 
 import os
 import sys

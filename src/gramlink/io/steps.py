@@ -1,8 +1,8 @@
-"""The log of steps: which was done, how long it took and how much there was of what.
+"""The log of steps: what was done, how long it took, and counts of what it handled.
 
 `gramlink -v` shows it; a program reads the logger `gramlink`.
 
-Privacy: how much there was is a number, so that no cell, id, name, gram or token can be in it.
+Privacy: counts are numbers, so no cell, id, name, gram or token can get into the log.
 """
 
 import logging
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 def note(step: str, seconds: float | None = None, **counts: int) -> None:
-    """Log a step: at level info with the time that it took, else at level debug.
+    """Log a step: at level info if it has a time, otherwise at level debug.
 
     >>> note("write", bytes=1024)
     """
     level = logging.DEBUG if seconds is None else logging.INFO
     if _log.isEnabledFor(level):
-        told = [f"{what} {count:,d}" for what, count in counts.items()]  # a text is an error
+        told = [f"{what} {count:,d}" for what, count in counts.items()]  # text would raise an error
         if seconds is not None:
             told.append(f"{seconds:.3f} s")
         _log.log(level, f"{step}: {', '.join(told)}" if told else step)

@@ -80,7 +80,7 @@ class Comparison:
         return len(self.left) * len(self.right)
 
     def sampled(self, most: int, seed: int) -> "Comparison":
-        """So many records of each file at random, or all."""
+        """At most `most` records of each file, chosen at random."""
         source = np.random.default_rng(seed)
         rows = _some(source, len(self.left), most)
         others = rows if self.same else _some(source, len(self.right), most)
@@ -140,7 +140,7 @@ class _Numbered:
         if x.lengths != y.lengths:
             raise Mismatch("the two sides were embedded with different bases")
         if left.thresholds is None or len(left.thresholds) != len(x):
-            raise InvalidParameter("the left records have thresholds in every field")
+            raise InvalidParameter("the left records need thresholds in every field")
         both = np.concatenate([x.counts, y.counts])
         kinds, rows = intern_rows(both)
         kinds[np.concatenate([x.missing, y.missing])] = -1

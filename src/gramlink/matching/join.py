@@ -1,7 +1,7 @@
-"""The join, prepared and planned: which way each left vector finds its right ones.
+"""The join, prepared and planned: how each left vector finds the right ones near it.
 
 Vectors are joined once where they are equal. An index serves small radii and a scan of
-signatures large ones; which, is estimated from a few rows of each class of limits. See
+signatures large ones; a few rows of each class of limits are tried to choose between them. See
 `kernels.join` for the ways.
 """
 

@@ -55,7 +55,7 @@ def match(
 ) -> Pairs:
     """All pairs whose squared distance is at most the left record's threshold, exactly.
 
-    A missing value is near to nothing, not even to another missing value. More than `most`
+    A missing value is not near anything, not even another missing value. More than `most`
     pairs are refused.
 
     Privacy: what the linkage unit computes; it needs vectors and thresholds, no base.
@@ -87,7 +87,7 @@ def match_batches(
     if left.lengths != right.lengths:
         raise Mismatch("the two sides were embedded with different bases")
     if len(thresholds) != len(left) or (len(thresholds) and thresholds.min() < 0):
-        raise InvalidParameter("there is one threshold of at least 0 for each left record")
+        raise InvalidParameter("each left record needs one threshold of at least 0")
     return _batches(left, thresholds, right, progress, most)
 
 

@@ -1,8 +1,8 @@
-"""Choosing passes: those that find most matches among the pairs they make us look at.
+"""Choosing passes: those that find the most matches for the pairs they make us look at.
 
-What a pass finds of the matches is estimated with matches that are made up: their fields are
-missing as often as in the two files, wrong as often as in files of this sort, and some have
-several fields changed at once, as after a move. How many pairs it finds is estimated by
+How many of the matches a pass finds is estimated with made-up matches: their fields are missing
+as often as in the two files and wrong as often as in files of this sort, and some have several
+fields changed at once, as after a move. How many pairs it finds is estimated by
 trying it on some of the records.
 """
 
@@ -54,7 +54,7 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
             missed &= ~finds
     if not chosen:
         raise InvalidParameter(
-            "the fields say too little: any of them leaves too many pairs to look at",
+            "the fields say too little: with any of them, too many pairs are left to compare",
             hint="add a field, such as a date of birth, or state passes in linkage.toml",
         )
     return tuple(chosen)

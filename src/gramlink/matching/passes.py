@@ -107,7 +107,7 @@ def candidates(
             if added.sum() > most:
                 raise InvalidParameter(
                     f"the passes find more than {most:,} pairs, among them {passes[group[-1]]}",
-                    hint="state passes of more fields, or fewer edits, in linkage.toml",
+                    hint="in linkage.toml, state passes with more fields or fewer edits",
                 )
         if progress:
             progress(number, len(groups))

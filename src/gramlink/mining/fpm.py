@@ -1,9 +1,9 @@
 """Frequent pattern mining, the paper's first miner (section 4.1), corrected.
 
 After Bhaskar et al. (2010): for each length, choose the k most frequent grams under noise,
-then release the counts of the chosen under fresh noise. Where we leave the paper: every
-gram of the alphabet takes part, also those that no record holds; the noise that chose is
-never released; the scales are those that the proof needs.
+then release the counts of the chosen under fresh noise. Where we depart from the paper:
+every gram of the alphabet takes part, even if no record contains it; the noise used for
+choosing is never released; the scales are those that the proof needs.
 
 Cost. Choosing costs ε_q/2 (see `Budget.top`), the k counts, of L1 sensitivity k, cost
 ε_q/2, and the lengths' ε_q sum to ε. Cutting the counts off below b keeps their

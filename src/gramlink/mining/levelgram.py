@@ -1,7 +1,7 @@
 """levelgram: grow grams symbol by symbol from the ones that are frequent.
 
 Ours, and the default. Every stage q adds noise to the count of every candidate gram of
-length q, also of those that no record holds. Only grams whose two parts of length q are
+length q, even of those that no record contains. Only grams whose two parts of length q are
 frequent become candidates of length q + 1, which costs nothing: the candidates depend on
 released numbers alone.
 
@@ -80,7 +80,7 @@ def _floor(so_far: list[Fraction], size: int, scale: Fraction, values: int) -> f
     """What a gram's estimate must reach for the gram to be extended."""
     if len(so_far) >= size:
         return float(max(scale, sorted(so_far, reverse=True)[size - 1]))
-    # The largest of n noise values lies around scale * ln n: below it, nothing is known.
+    # The largest of n noise values lies around scale * ln n: below that, an estimate says nothing.
     return float(scale) * max(1.0, math.log(max(values, 1)))
 
 

@@ -85,7 +85,7 @@ def _tree(counts: dict[str, Any]) -> Tree:
 def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:
     """The most frequent grams of each field that is mined, under noise.
 
-    Privacy: spends the budget; one from a ledger was charged before it could be had. Reads
+    Privacy: spends the budget, which a ledger charges before handing it out. Reads
     raw records; the result may leave the building.
     """
     shares, mined = schema.costs, [field for field in schema.fields if field.mined]

@@ -12,7 +12,7 @@
 A line in `records.choices` gives a miner its name and says what it costs.
 
 All counts are document frequencies: a record counts once for a gram, however often it
-holds it, so one record changes a gram's count by at most 1.
+contains it, so one record changes a gram's count by at most 1.
 """
 
 from fractions import Fraction
@@ -40,7 +40,7 @@ def price(schema: Schema) -> Fraction | None:
 def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
     """The field's most frequent grams, by the miner that the field names.
 
-    Privacy: spends the budget; one from a ledger was charged before it could be had.
+    Privacy: spends the budget, which a ledger charges before handing it out.
     """
     if budget.left <= 0 and field.miner not in FREE:
         raise BudgetExceeded(f"{field.miner} needs a budget above 0")
@@ -55,8 +55,8 @@ def read_again(estimates: Estimates, field: Field) -> Estimates:
     """
     if estimates.tree is None:
         raise InvalidParameter(
-            "these grams were not read off a prefix tree",
-            hint='mine with miner = "tree-linear" to be able to read them again',
+            "these grams do not come from a prefix tree",
+            hint='mine with miner = "tree-linear" if you want to read grams again',
         )
     grams = estimates.tree.grams(field.q_min, field.q_max, GRID)
     return top(grams, field.size, estimates.tree)

@@ -1,8 +1,8 @@
 """The prefix tree miner, the paper's second (section 4.2, Algorithm 1), corrected.
 
-Where we leave the paper:
-- every kept node asks the count of every symbol of the alphabet, also where no record
-  goes on: asking only for observed children would prove a record by keeping one;
+Where we depart from the paper:
+- every kept node asks for the count of every symbol of the alphabet, even where no record
+  continues: if only observed children were asked for, keeping one would prove a record;
 - the printed `while` never ends, since its condition does not change: it is an `if`, and
   here a loop over levels; the budget accumulates from the parent and is checked first;
 - the threshold knows the alphabet: at 2√2/ε_i alone, phantom subtrees grow without bound
@@ -31,7 +31,7 @@ from gramlink.records.strings import Strings
 class Strategy:
     """An allocation, and when a prefix of few records spends all that is left at once.
 
-    It does if its noisy count is below so many times what its children would need to be
+    It does if its noisy count is below this multiple of what its children would need to be
     kept. Twice is the method's rule; in an exponential allocation that is what the prefix
     itself needed to be kept, so that the rule would never apply, and we take four times.
     """

@@ -16,7 +16,7 @@ from gramlink.records.schema import differences
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an owner's records were encoded with, which must be the same for all."""
+    """What an owner's records were encoded with; it must be the same for all owners."""
 
     owner: str
     projection: str
@@ -29,16 +29,16 @@ class Basis:
         return cls(bundle.owner, bundle.projection, shape)
 
     def check(self, other: "Basis") -> None:
-        """Refuse what cannot be compared with this."""
+        """Refuse a basis that cannot be compared with this one."""
         if self.projection != other.projection:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
-                hint="let them compare the fingerprints that `gramlink merge` printed",
+                hint="have them compare the fingerprints that `gramlink merge` printed",
             )
         if self.shape != other.shape:
             raise Mismatch(
                 f"{self.owner} and {other.owner} encoded their records differently",
-                hint="both owners must use the same gramlink and the same projection",
+                hint="both owners must use the same version of gramlink and the same projection",
             )
 
 
@@ -61,7 +61,7 @@ def check_bundle(bundle: Bundle) -> None:
 
 
 def check_address(bundle: Bundle) -> Recipient:
-    """Whom to seal the results to; a bundle that does not say it, or for what, is refused."""
+    """Whom to seal the results to; a bundle that names no key or no exchange is refused."""
     if not bundle.exchange:
         raise Mismatch("the bundle does not name its exchange", hint="embed with --exchange")
     if bundle.reply is None:
@@ -83,8 +83,10 @@ def check_comparable(bundles: Sequence[Bundle]) -> None:
 
 
 def doubled(owner: str) -> Mismatch:
-    """What to raise of two bundles whose owners have one name, or look as if they had."""
-    return Mismatch(f"two bundles are of {owner}; leave one", hint="each owner sends one bundle")
+    """What to raise when two bundles' owners have the same name, or names that look alike."""
+    return Mismatch(
+        f"there are two bundles from {owner}; keep one", hint="each owner sends one bundle"
+    )
 
 
 def _check_two(one: Bundle, other: Bundle) -> None:
@@ -99,26 +101,24 @@ def _check_two(one: Bundle, other: Bundle) -> None:
         raise Mismatch(
             f"{both} embedded for different exchanges, "
             f"{one.exchange or 'none'} and {other.exchange or 'none'}",
-            hint="let them embed again with the same --exchange",
+            hint="have them embed again with the same --exchange",
         )
     if set(one.owners) != set(other.owners):
         raise Mismatch(
             f"the bundles of {both} do not name the same owners",
-            hint="let them compare the fingerprints that `gramlink merge` printed",
+            hint="have them compare the fingerprints that `gramlink merge` printed",
         )
     Basis.of(one).check(Basis.of(other))
 
 
 def check_complete(bundles: Sequence[Bundle]) -> None:
-    """Refuse bundles that cannot be linked, or answer before those of all owners are there."""
+    """Refuse bundles that cannot be linked, or that do not come from all owners yet."""
     check_comparable(bundles)
     missing = {name for bundle in bundles for name in bundle.owners} - {
         bundle.owner for bundle in bundles
     }
     if missing:
-        raise Mismatch(
-            f"there is no bundle of {', '.join(sorted(missing))}", hint="wait for all owners'"
-        )
+        raise Mismatch(f"there is no bundle from {', '.join(sorted(missing))}", hint="wait for it")
 
 
 def admit(
@@ -139,7 +139,7 @@ def admit(
             "owners": (sorted(bundle.owners), sorted(owners)),
             "key to reply to": (bundle.reply.key if bundle.reply else None, reply),
         },
-        hint="embed for this exchange, with the key that it knows",
+        hint="embed again for this exchange, with the key that it knows",
     )
     different = differences(bundle.settings, dict(settings))
     if different:

@@ -1,4 +1,4 @@
-"""Agreement: whether something that came is what was agreed on."""
+"""Agreement: whether something received is what was agreed on."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from gramlink.errors import Mismatch
 
 
 def check_facts(thing: str, facts: Mapping[str, tuple[object, object]], *, hint: str) -> None:
-    """Refuse a thing of which a fact, as found, is not as it was expected.
+    """Refuse a thing if any fact found about it differs from what was expected.
 
     >>> check_facts("the bundle", {"owner": ("clinic", "clinic")}, hint="")
     >>> check_facts("the bundle", {"owner": ("clinic", "office")}, hint="")

@@ -1,4 +1,4 @@
-"""Answers: what goes back to each owner, and to nobody else."""
+"""Answers: what goes back to each owner and to nobody else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +22,11 @@ Linked = tuple[LinkageUnit, Linkage]
 
 
 def check_returns(returns: str) -> str:
-    """What goes back to an owner, if there is such a thing."""
+    """What goes back to an owner, if that is one of the choices."""
     if returns not in RETURNS:
         raise InvalidParameter(
-            f"{returns[:100]!r} cannot go back to an owner", hint=f"one of {', '.join(RETURNS)}"
+            f"{returns[:100]!r} cannot be returned to an owner",
+            hint=f"choose one of {', '.join(RETURNS)}",
         )
     return returns
 

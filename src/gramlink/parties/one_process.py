@@ -59,7 +59,7 @@ def deduplicate(records: Records, schema: Schema, *, threads: int | None = None)
     """
     if len(schema.fields) == 1:
         raise InvalidParameter(
-            "duplicates are found in records of several fields",
+            "finding duplicates needs records with several fields",
             hint="add fields to linkage.toml, such as a date of birth",
         )
     plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})

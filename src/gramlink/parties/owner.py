@@ -37,7 +37,7 @@ Ints = npt.NDArray[np.int64]
 _SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
 _TEXTS = {_SENT: pl.String, _OWN: pl.String}
 ROOM = 2**20  # bytes for what is mined, taken before it is paid for
-LEAST_EPSILON = Fraction(1, 10**6)  # seen to before anything is charged
+LEAST_EPSILON = Fraction(1, 10**6)  # checked before anything is charged
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Owner:
         return mined
 
     def mine_to(self, path: Path, ledger: Ledger, purpose: Mapping[str, str]) -> Mined:
-        """What is mined for a purpose, in a file; the same, and paid once, if asked for again.
+        """What is mined for a purpose, in a file; asked for again, it is the same and is paid once.
 
         Privacy: charged to the ledger, durably, before any noise is drawn. If the process dies
         before the file is there, nobody has seen what was drawn, and another try draws again
@@ -94,7 +94,7 @@ class Owner:
             if (mined.owner, mined.settings) != (self.name, self.schema.agreed):
                 raise Mismatch(
                     f"{path} was mined by {mined.owner}, or with other settings",
-                    hint="move it away, or use the schema that it was mined with",
+                    hint="move it away, or use the schema it was mined with",
                 )
             charge = ledger.unreleased(parameters)
         else:
@@ -110,19 +110,19 @@ class Owner:
         return mined
 
     def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
-        """What mining costs, and what the ledger says of it, if a ledger can pay for it."""
+        """What mining costs and what the ledger records of it, if a ledger can pay for it."""
         experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
         if ledger is not None and experiments:
             miner = min(experiments)
             raise InvalidParameter(
-                f"the {miner} miner has no privacy, so no ledger can pay for it",
+                f"the {miner} miner offers no privacy, so no ledger can pay for it",
                 hint=f"it is for experiments: `gramlink demo --miner {miner}`",
             )
         shares = {name: cost for name, cost in self.schema.costs.items() if cost}
         for name, share in shares.items():
             if ledger is not None and share < LEAST_EPSILON:
                 raise InvalidParameter(
-                    f"epsilon {shown(share)} for {name} is too little to draw noise for",
+                    f"epsilon {shown(share)} for {name} is too little to draw noise with",
                     hint="spend more, or give the field a larger share",
                 )
         parameters = {
@@ -142,11 +142,11 @@ class Owner:
         if different:
             raise Mismatch(
                 f"the projection and this schema differ in {'; '.join(different)}",
-                hint="use the linkage.toml that was mined with",
+                hint="use the linkage.toml you mined with",
             )
         if self.name not in projection.owners:
             raise Mismatch(
-                f"the projection is of {' and '.join(projection.owners)}, not of {self.name}",
+                f"the projection belongs to {' and '.join(projection.owners)}, not to {self.name}",
                 hint="name the owner with --owner, as when mining",
             )
 

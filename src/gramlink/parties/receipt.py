@@ -1,7 +1,7 @@
-"""Receipt: whether what came back is ours, and what it says with our own ids.
+"""Receipt: checks what came back, and translates it to our own ids.
 
-Tables are opened in spreadsheets, so nothing gets into them that the linkage unit could have put
-there to be run: every cell is a pseudonym, an own id, a number or a word of ours.
+Tables are opened in spreadsheets, so nothing that the linkage unit could have planted there to be
+run gets into them: every cell is a pseudonym, an own id, a number or a word of ours.
 """
 
 import polars as pl
@@ -28,8 +28,8 @@ def receive(
 ) -> dict[str, pl.DataFrame]:
     """The tables with this owner's ids, if they answer its bundle and hold nothing else.
 
-    What was to come back is not always known, as in a file drop; then the results need only be
-    what they say they are.
+    In a file drop, for example, it is not known what was to come back; then the results need
+    only be what they say they are.
 
     Privacy: for this owner only; the others' pseudonyms stay as they are.
     """
@@ -66,8 +66,8 @@ def translate_table(owner: Owner, table: pl.DataFrame, name: str, key: str) -> p
     concerned = owner.name in set(table["owner"]) if "owner" in table.columns else len(table) > 0
     if concerned and mapped.equals(table):
         raise Mismatch(
-            f"none of the pseudonyms in {name} is of {owner.records.name} under {key}",
-            hint="use the data and the key that were embedded",
+            f"no pseudonym in {name} belongs to {owner.records.name} under {key}",
+            hint="use the data and the key you embedded with",
         )
     return mapped
 
@@ -93,9 +93,9 @@ def _check_columns(
         if column not in needed | details:
             raise _strange(f"the column {column[:100]!r} of {name} is not one of ours")
         if column in details and returns != "weights":
-            raise _strange(f"{name} have a column {column}, and only {returns} were to come back")
+            raise _strange(f"{name} have a column {column}, but only {returns} were to come back")
     if not needed <= set(table.columns):
-        raise _strange(f"{name} have not the columns they must have")
+        raise _strange(f"{name} do not have the columns they must have")
 
 
 def _check_cells(owner: Owner, projection: Projection, name: str, table: pl.DataFrame) -> None:
@@ -134,6 +134,6 @@ def _check_own(owner: Owner, projection: Projection, name: str, table: pl.DataFr
 
 def _strange(why: str) -> InvalidFile:
     return InvalidFile(
-        f"{WHAT} are not as a gramlink writes them: {why}",
-        hint="use the same gramlink at all parties; nothing was written",
+        f"{WHAT} are not as gramlink writes them: {why}",
+        hint="use the same version of gramlink at all parties; nothing was written",
     )

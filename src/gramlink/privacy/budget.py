@@ -1,6 +1,6 @@
-"""Exact sums of what noise costs, checked before any is drawn.
+"""Exact sums of what noise costs, checked before any noise is drawn.
 
-Sums of floats would let a budget be overspent, so costs are fractions. Neighbouring data sets
+With floats a budget could be overspent, so costs are fractions. Neighbouring data sets
 differ by one record. A person with m records is protected at m times epsilon.
 """
 
@@ -23,14 +23,14 @@ class Budget:
     >>> budget.left
     Fraction(2, 3)
 
-    Privacy: all that is drawn from one budget together costs at most its epsilon, if
-    branches are only used on records that no other branch sees.
+    Privacy: everything drawn from one budget costs at most its epsilon in total, provided
+    that branches are only used on records that no other branch sees.
     """
 
     def __init__(self, epsilon: Fraction, draw: Draw = SYSTEM) -> None:
         self.epsilon = fraction(epsilon)
         if self.epsilon < 0:
-            raise InvalidParameter(f"a budget cannot be below 0, as {shown(self.epsilon)} is")
+            raise InvalidParameter(f"a budget must be at least 0, not {shown(self.epsilon)}")
         self._draw = draw
         self._spent = Fraction(0)
 
@@ -119,7 +119,7 @@ class Budget:
         return part
 
     def _scale(self, sensitivity: int, epsilon: Fraction) -> Fraction:
-        """Spend epsilon, and say what scale of noise it buys."""
+        """Spend epsilon, and return the scale of noise it buys."""
         cost = positive_epsilon(epsilon)
         scale = sensitivity / cost
         if not SCALES[0] <= scale <= SCALES[1]:
@@ -136,7 +136,7 @@ class Budget:
 
 
 def shown(epsilon: Fraction) -> str:
-    """An epsilon to print: as a decimal if that is exact and short, else as a fraction.
+    """An epsilon to print: a decimal if that is exact and short, otherwise a fraction.
 
     >>> shown(Fraction(1, 10)), shown(Fraction(2)), shown(Fraction(1, 3))
     ('0.1', '2', '1/3')
@@ -153,7 +153,7 @@ def _counts(values: npt.ArrayLike) -> Counts:
     if not counts.size:
         return np.zeros(0, dtype=np.int64)
     if counts.ndim != 1 or counts.dtype.kind not in "iu":
-        raise InvalidParameter("noise is drawn for a list of whole numbers")
+        raise InvalidParameter("noise can only be added to a list of whole numbers")
     if counts.min() < -LARGEST or counts.max() > LARGEST:
-        raise InvalidParameter("a count above 2^52 is too large to draw noise for")
+        raise InvalidParameter("a count above 2^52 is too large to add noise to")
     return counts.astype(np.int64)

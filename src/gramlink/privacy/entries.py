@@ -5,7 +5,7 @@
     {"entry": 2, "kind": "release", "time": "...", "of": 1, "digest": "..."}
     {"entry": 3, "kind": "allow", "time": "...", "allowance": "2"}
 
-Whatever a crash cannot explain is damage.
+Anything that a crash cannot explain is damage.
 """
 
 import json
@@ -39,7 +39,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a ledger says; charges of interrupted releases are spent too.
+    """What a ledger says; charges for interrupted releases count as spent too.
 
     >>> State("hospital", Fraction(1), spent=Fraction(1, 3)).left
     Fraction(2, 3)
@@ -61,7 +61,7 @@ def not_below_0(epsilon: object) -> Fraction:
     """An epsilon that can be spent or allowed."""
     amount = fraction(epsilon)
     if amount < 0:
-        raise InvalidParameter(f"epsilon cannot be below 0, as {shown(amount)} is")
+        raise InvalidParameter(f"epsilon must be at least 0, not {shown(amount)}")
     return amount
 
 
@@ -86,9 +86,9 @@ def _line(content: dict[str, Any]) -> bytes:
 def parsed(data: bytes, name: str) -> tuple[State | None, int]:
     """The state that the lines of a ledger add up to, and how many bytes they take.
 
-    A last line without its end is a write that was cut short; its charge never returned,
-    so no noise was drawn. A line that lacks nothing but its end is counted all the same,
-    as an editor may have removed that of a real charge.
+    A last line that is incomplete is a write that was cut short; its charge never returned,
+    so no noise was drawn. A line that lacks only its newline still counts, because an
+    editor may have removed the newline of a real charge.
     """
     *lines, tail = data.split(b"\n")
     if _is_json(tail):
@@ -137,7 +137,7 @@ def applied(state: State, entry: dict[str, Any], name: str) -> State:
     if entry["kind"] == "allow":
         allowance = not_below_0(entry["allowance"])
         if allowance < state.spent:
-            raise BudgetExceeded(f"epsilon {shown(state.spent)} is spent already in {name}")
+            raise BudgetExceeded(f"epsilon {shown(state.spent)} is already spent in {name}")
         return replace(state, allowance=allowance, entries=number)
     raise InvalidLedger(f"an entry cannot be a {entry['kind']!r}")
 
@@ -161,12 +161,12 @@ def _recorded(state: State, entry: dict[str, Any]) -> State:
             done = replace(release, digest=str(entry["digest"]))
             before, after = state.releases[:place], state.releases[place + 1 :]
             return replace(state, releases=(*before, done, *after))
-    raise InvalidLedger(f"no release of entry {entry['of']} is awaited")
+    raise InvalidLedger(f"entry {entry['of']} is not a charge that is waiting for its release")
 
 
 def _damaged(name: str, line: int, error: Exception) -> InvalidLedger:
     why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
     return InvalidLedger(
-        f"{name} is damaged in line {line}: {why}",
-        hint="nothing can be spent until the ledger is restored as it was",
+        f"{name} is damaged at line {line}: {why}",
+        hint="nothing can be spent until the ledger is restored to what it was",
     )

@@ -2,7 +2,7 @@
 
 A ledger is a file of JSON lines that only ever grows. A release is charged before its
 noise is drawn, and the charge is on disk before `charge` returns, so a crash can waste
-budget and can never spend it twice. A damaged ledger refuses to spend until it is restored.
+budget but can never spend it twice. A damaged ledger refuses to spend until it is restored.
 """
 
 import errno
@@ -33,7 +33,7 @@ class Charge:
 class Ledger:
     """The ledger of a data set, in a file that the first charge creates.
 
-    The allowance is that of a new ledger; an existing one keeps its own.
+    The allowance applies to a new ledger; an existing one keeps its own.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -58,11 +58,11 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path) -> "Ledger":
-        """The ledger that is in a file, whichever data set it is of."""
+        """The ledger in a file, whichever data set it belongs to."""
         state, _ = parsed(_contents(path), path.name)
         if state is None:
             raise InvalidLedger(
-                f"{path} does not exist or is empty", hint="the first release writes it"
+                f"{path} does not exist or is empty", hint="the first release creates it"
             )
         return cls(path, state.dataset, state.allowance)
 
@@ -81,7 +81,7 @@ class Ledger:
         return Charge(number, Budget(cost, self._draw))
 
     def unreleased(self, parameters: dict[str, Any]) -> Charge | None:
-        """The charge with these parameters that nothing came of, to draw again for it.
+        """The charge with these parameters that has no release, so that it can be drawn again.
 
         Privacy: only for whoever knows that nothing drawn for it was ever seen, as when the
         process died before it wrote anything. Then a second draw is the first release.
@@ -92,21 +92,21 @@ class Ledger:
         return None
 
     def released(self, charge: Charge, digest: str) -> None:
-        """Record what came of a charge."""
+        """Record the digest of what a charge paid for."""
         self._append("release", of=charge.number, digest=digest)
 
     def allow(self, epsilon: Fraction) -> None:
         """Raise or lower the total allowed, though not below what is spent already.
 
-        Privacy: the allowance is what the data set's records are promised.
+        Privacy: the allowance is the promise made to the people in the data set.
         """
         self._append("allow", allowance=str(not_below_0(epsilon)))
 
     def _append(self, kind: str, **content: Any) -> int:
-        """Add an entry durably, if the ledger permits it, and say its number."""
+        """Add an entry durably, if the ledger permits it, and return its number."""
         entry = {"entry": 0, "kind": kind, "time": moment(), **content}
         state = self.state
-        # refused here already, an entry leaves no empty file behind
+        # an entry refused here leaves no empty file behind
         applied(state, numbered(entry, state), self.path.name)
         with _locked(self.path) as handle:
             with os.fdopen(handle, "rb", closefd=False) as file:
@@ -120,7 +120,7 @@ class Ledger:
         return state.entries + 1
 
     def _read(self, data: bytes) -> tuple[State, int]:
-        """What the file says of this data set, and how many of its bytes say so."""
+        """What the file says about this data set, and how many of its bytes are valid."""
         state, kept = parsed(data, self.path.name)
         if state is None:
             return self._new, 0
@@ -145,7 +145,7 @@ def _contents(path: Path) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """A handle on a ledger that no other process has, until it is closed."""
+    """A handle on a ledger, locked against other processes until it is closed."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         try:
@@ -157,12 +157,12 @@ def _locked(path: Path) -> Iterator[int]:
     except OSError as error:
         raise InvalidLedger(
             f"{path} cannot be written: {error.strerror or error}; nothing was spent",
-            hint="name a folder that exists, is yours to write and has room",
+            hint="name a folder that exists, has room and that you may write to",
         ) from error
 
 
 def _write(handle: int, kept: int, text: bytes) -> None:
-    """Write once, after the bytes to keep; if that fails, leave just these."""
+    """Write once, after the bytes to keep; if that fails, leave only those bytes."""
     try:
         os.ftruncate(handle, kept)
         os.lseek(handle, kept, os.SEEK_SET)

@@ -28,7 +28,7 @@ DIGITS = Context(prec=200)
 class Draw:
     """Where noise comes from: OpenDP and the operating system's random bits.
 
-    Tests hand a `Budget` a seeded one of their own; there is none in this package.
+    Tests give a `Budget` a seeded source of their own; this package has none.
     """
 
     random: Random = SystemRandom()
@@ -41,7 +41,7 @@ class Draw:
         chunks = np.array_split(values, max(1, math.ceil(len(values) / CHUNK)))
         if len(chunks) == 1:
             return _noisy(values, scale)
-        # OpenDP lets go of the interpreter's lock while it draws
+        # OpenDP releases the interpreter's lock while it draws
         return np.concatenate(list(in_order(lambda chunk: _noisy(chunk, scale), chunks)))
 
     def largest(self, count: int, of: int, scale: Fraction) -> Counts:
@@ -73,13 +73,13 @@ SYSTEM = Draw()
 
 
 def _rounded(scale: Fraction) -> float:
-    """A float of at least this scale, by so much that no rounding of OpenDP's matters."""
+    """A float slightly above this scale, so that rounding inside OpenDP cannot matter."""
     return float(scale) * (1 + 2**-50)
 
 
 def _measurement(scale: Fraction) -> Any:
     """OpenDP's mechanism of this scale, whose cost OpenDP itself has confirmed."""
-    # Importing OpenDP takes half a second, which commands that draw nothing need not wait.
+    # Importing OpenDP takes half a second; commands that draw no noise should not wait.
     import opendp.prelude as dp
 
     dp.enable_features("contrib")

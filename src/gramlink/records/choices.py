@@ -1,4 +1,4 @@
-"""What `linkage.toml` can choose by name: where the code of each choice is, and what it costs.
+"""What `linkage.toml` can choose by name: where each choice's code is, and what it costs.
 
 A line in a table here registers a choice. The schema knows the names and what follows from them
 before any record is read; the code, in packages above this one, is imported when it is first
@@ -30,7 +30,7 @@ class Choice:
         return getattr(import_module(module), name)
 
     def __call__(self, *arguments: Any) -> Any:
-        """What a function gives."""
+        """Call the function."""
         return self.value(*arguments)
 
 
@@ -84,7 +84,7 @@ RULES: dict[str, Choice] = {
 
 
 def one_of(choices: Mapping[str, Choice]) -> BeforeValidator:
-    """Refuses a name that is not among them, and says which are."""
+    """Refuse a name that is not one of the choices, and list those that are."""
 
     def checked(name: object) -> object:
         if not isinstance(name, str) or name not in choices:

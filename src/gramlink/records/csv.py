@@ -24,11 +24,11 @@ def csv_header(name: str, rows: Rows) -> tuple[str, ...]:
     """The names of the columns, without the blanks around them."""
     number, names = next(rows, (1, []))
     if not names:
-        raise InvalidRecords(f"{name} is empty", hint="its first row has to name the columns")
+        raise InvalidRecords(f"{name} is empty", hint="its first row must name the columns")
     if any("\0" in cell for cell in names):
         raise InvalidRecords(
-            f"{name}, row {number} holds NUL bytes",
-            hint="if it is a text file at all, try --encoding utf-16-le",
+            f"{name}, row {number} contains NUL bytes",
+            hint="if it is a text file, try --encoding utf-16-le",
         )
     return tuple(cell.strip() for cell in names)
 
@@ -54,7 +54,7 @@ def csv_rows(path: Path, separator: str | None, encoding: str | None) -> Rows:
                     yield number, row
         except OSError as error:
             raise _lost(path, error) from error
-        except UnicodeDecodeError as error:  # of a whole block of lines, not of this one alone
+        except UnicodeDecodeError as error:  # raised for a block of lines, not only this one
             raise _undecodable(f"{path.name}, row {number + 1} or later", encoding) from error
         except UnicodeError as error:
             place = _UNDECODED.search("".join(record))
@@ -67,7 +67,7 @@ def csv_rows(path: Path, separator: str | None, encoding: str | None) -> Rows:
 
 
 def _lines(file: IO[str], record: list[str]) -> Iterator[str]:
-    """The lines of a file; `record` keeps those that the reader is still at."""
+    """The lines of a file; `record` keeps those of the record being read."""
     keep = record.append
     for line in file:
         keep(line)
@@ -96,7 +96,7 @@ def _where(name: str, row: int, names: Sequence[str], cell: int) -> str:
 def _undecodable(where: str, encoding: str) -> InvalidRecords:
     return InvalidRecords(
         f"{where}: this is not {encoding.upper()} text",
-        hint="say what it is: --encoding cp1252 (Windows), --encoding latin-1 or another",
+        hint="name its encoding: --encoding cp1252 (Windows), --encoding latin-1 or another",
     )
 
 
@@ -107,7 +107,7 @@ def _malformed(where: str, error: csv.Error) -> InvalidRecords:
     elif "end of data" in str(error):
         what = "a quote is opened and never closed"
     return InvalidRecords(
-        f"{where}: {what}", hint="close every quote, and write one within a value twice"
+        f"{where}: {what}", hint="close every quote, and double each quote inside a value"
     )
 
 
@@ -115,13 +115,13 @@ def _check_options(separator: str | None, encoding: str | None) -> None:
     if separator is not None and (len(separator) != 1 or separator in '"\r\n \0'):
         raise InvalidParameter(
             f"{separator!r} is not a separator",
-            hint="give one character; a comma, semicolon, tab or | is found without",
+            hint="give one character; comma, semicolon, tab and | are detected without it",
         )
     try:
         "".encode(encoding or "utf-8")
     except (LookupError, ValueError) as error:
         raise InvalidParameter(
-            f"there is no text encoding {encoding!r}", hint="try utf-8, cp1252 or latin-1"
+            f"{encoding!r} is not a known text encoding", hint="try utf-8, cp1252 or latin-1"
         ) from error
 
 
@@ -132,7 +132,7 @@ def _declared_encoding(path: Path) -> str:
 
 
 def first_bytes(path: Path) -> bytes:
-    """The first two bytes of a file, which has to be one that can be read twice."""
+    """The first two bytes of a file, which must be a regular file, since it is read twice."""
     if path.exists() and not path.is_file():  # a pipe could be read only once
         raise InvalidRecords(f"{path} cannot be read: it is not a file")
     try:
@@ -143,7 +143,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def _lost(path: Path, error: Exception) -> InvalidRecords:
-    reason = getattr(error, "strerror", None) or "its name is not one of a file"
+    reason = getattr(error, "strerror", None) or "this is not a valid file name"
     return InvalidRecords(f"{path} cannot be read: {reason}")
 
 
@@ -153,7 +153,7 @@ def _skip_bom(file: IO[str]) -> None:
 
 
 def _separator(file: IO[str]) -> str:
-    """The separator that the header has most of outside quotes, or a comma."""
+    """The separator that occurs most often in the header outside quotes, or a comma."""
     start = re.sub('"[^"]*"', "", file.read(1 << 16)).lstrip("\r\n ")
     file.seek(0)
     line = re.split("[\r\n]", start, maxsplit=1)[0]
@@ -161,6 +161,6 @@ def _separator(file: IO[str]) -> str:
 
 
 def short(text: str) -> str:
-    """A name that is fit for a line of its own."""
+    """A name shortened to fit on one line."""
     line = " ".join(text.split())
     return line if len(line) <= 40 else line[:37] + "..."

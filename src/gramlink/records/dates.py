@@ -61,7 +61,7 @@ _TIME = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dates:
-    """A column of dates, and which of its cells are no dates.
+    """A column of dates, and which of its cells are not dates.
 
     `digits` is YYYYMMDD, or "" for a cell that is missing or `unreadable`: one that is not
     empty and not in the format. A cell that is `impossible` is in the format but is no day
@@ -86,11 +86,11 @@ def check_format(date_format: str) -> str:
     pieces = _pieces(date_format)
     wrong = f"{date_format[:20]!r} is not a date format: "
     if any(character.isalnum() and character not in "YMD" for character in "".join(pieces)):
-        raise ValueError(wrong + 'it is written with Y, M and D alone, as in "DD/MM/YYYY"')
+        raise ValueError(wrong + 'use only Y, M and D, as in "DD/MM/YYYY"')
     for name, allowed in _ALLOWED.items():
         found = [piece for piece in pieces if piece[0] == allowed[0][0]]
         if len(found) != 1 or found[0] not in allowed:
-            raise ValueError(f"{wrong}it has the {name} once, as {' or '.join(allowed)}")
+            raise ValueError(f"{wrong}it needs the {name} exactly once, as {' or '.join(allowed)}")
     if any(piece in ("M", "D") and _touches(pieces, place) for place, piece in enumerate(pieces)):
         raise ValueError(wrong + "a number of one or two digits cannot touch another number")
     return "".join(pieces)
@@ -99,9 +99,9 @@ def check_format(date_format: str) -> str:
 def recognise(values: pl.Series) -> str:
     """The format of `FORMATS` that reads most of the cells as days of the calendar.
 
-    Which of day and month comes first is for the cells to show, by a 13 or more. Where they
-    do not, or where fewer than half are dates, an `InvalidRecords` says so; its caller knows
-    the file and the column. A column in which all is missing counts as YYYY-MM-DD.
+    A number of 13 or more shows whether the day or the month comes first. If no cell has one,
+    or if fewer than half are dates, an `InvalidRecords` says so; its caller knows the file and
+    the column. A column with no values at all counts as YYYY-MM-DD.
 
     >>> recognise(pl.Series(["1.2.1980", "31.12.1980"]))
     'DD/MM/YYYY'
@@ -125,13 +125,13 @@ def recognise(values: pl.Series) -> str:
         orders = " or ".join(_ORDERS[name[0]] for name in readings)
         stated = " or ".join(f'"{name}"' for name in readings)
         raise InvalidRecords(
-            f"dates may be {orders}", hint=f"state `format = {stated}` for the field"
+            f"the dates could be {orders}", hint=f"state `format = {stated}` for the field"
         )
     return first
 
 
 def read_dates(values: pl.Series, date_format: str) -> Dates:
-    """Each cell's digits, in whatever way the format has them.
+    """Each cell's digits, read in this format.
 
     >>> cells = pl.Series(["1 Feb 1980", "30 Feb 1980", "unknown"])
     >>> read_dates(cells, "DD MMM YYYY").digits.to_list()
@@ -187,7 +187,7 @@ def _pattern(pieces: list[str]) -> str:
 
 
 def _texts(values: pl.Series) -> pl.Series:
-    """The cells with the digits and blanks that keyboards have, and "" for a missing one."""
+    """The cells with plain digits and blanks, and "" for a missing one."""
     return values.cast(pl.String).fill_null("").str.normalize("NFKC").str.strip_chars()
 
 
@@ -206,11 +206,11 @@ def _possible(year: pl.Expr, month: pl.Expr, day: pl.Expr, *, century: bool) -> 
 
 
 def _likely(dates: Dates) -> pl.Series:
-    """Which cells are days of the calendar that a file may well hold."""
+    """Which cells are plausible calendar days."""
     recent = (dates.digits >= _FIRST_YEAR) | dates.digits.str.starts_with("--")
     return recent & ~dates.impossible
 
 
 def _differ(left: pl.Series, right: pl.Series) -> bool:
-    """Whether a cell that both formats read is another day in each."""
+    """Whether the formats read some cell as different days."""
     return bool(((left != "") & (right != "") & (left != right)).any())

@@ -35,7 +35,7 @@ Kind = Literal["text", "digits", "date", "category"]
 
 _SPELLING = ("alphabet", "length", "case", "accents", "punctuation", "whitespace")
 _MINING = ("miner", "size", "q_min", "q_max", "height", "grams", "share")
-# What the owners need not agree on: it says how the field stands in one owner's file.
+# The owners need not agree on these: they describe the field in one owner's file.
 OWN = ("column", "missing", "format", "codes")
 _SETTINGS: dict[str, tuple[str, ...]] = {
     "text": (*_SPELLING, *_MINING),
@@ -63,7 +63,7 @@ Share = Annotated[Fraction, BeforeValidator(positive_share), PlainSerializer(str
 
 
 class Frozen(BaseModel):
-    """A value that is valid from birth."""
+    """A value that is validated when it is created."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True
@@ -84,7 +84,7 @@ class Field(Frozen):
     column: str | tuple[str, ...] = ""  # the owner's own, or several that are joined
     missing: tuple[str, ...] = ()  # what stands for "not known" in the owner's file
     format: str = ""  # of dates in the owner's file; recognised if not stated
-    codes: dict[str, str] = {}  # what the owner writes, and what is meant by it
+    codes: dict[str, str] = {}  # what the owner writes, and what it means
     edits: int | None = Setting(default=None, ge=0, le=5)
     alphabet: str = Setting(default=ALPHABET, min_length=1, max_length=MOST_SYMBOLS)
     length: int = Setting(default=32, ge=1, le=255)
@@ -128,16 +128,16 @@ class Field(Frozen):
         if self.miner == "tree-hybrid" and self.height <= self.q_max:
             raise ValueError("tree-hybrid needs a height above q_max")
         if self.kind == "text" and (self.miner == "public") != bool(self.grams):
-            raise ValueError('grams are given if, and only if, miner = "public"')
+            raise ValueError('`grams` must be given with miner = "public", and only then')
         for gram in self.grams:
             if not 1 <= len(gram) <= 6 or not set(gram) <= set(self.alphabet):
-                raise ValueError(f"gram {gram[:20]!r} is not of 1 to 6 symbols of the alphabet")
+                raise ValueError(f"gram {gram[:20]!r} must be 1 to 6 symbols of the alphabet")
         if len(set(self.grams)) < len(self.grams):
             raise ValueError("a gram is given twice")
         if self.format:
             check_format(self.format)
         if not all(self.columns):
-            raise ValueError("column names no column, or one without a name")
+            raise ValueError("`column` is empty, or contains an empty name")
         return self
 
     @property
@@ -192,7 +192,7 @@ class Field(Frozen):
 
     @property
     def agreed(self) -> dict[str, Any]:
-        """The settings that must be the same at all owners."""
+        """The settings that all owners must have in common."""
         kept = {"kind", "edits", *_SETTINGS[self.kind]} - set(OWN)
         if self.kind == "text":
             kept -= {"grams"} if self.mined else set(_MINING) - {"miner", "grams"}

@@ -8,9 +8,9 @@ EQUAL = 0
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a field in which so many edits are told apart.
+    """The levels of a field that tells apart up to `edits` edits.
 
-    Each has a code: that of "within e edits" is e, so that of equal values is `EQUAL`.
+    Each has a code: "within e edits" has code e, and equal values have the code `EQUAL`.
 
     >>> levels = Levels(edits=2)
     >>> levels.names
@@ -44,5 +44,5 @@ class Levels:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the levels are called, by their codes."""
+        """The names of the levels, in order of their codes."""
         return ("equal", *(f"within {e}" for e in range(1, self.edits + 1)), "farther", "missing")

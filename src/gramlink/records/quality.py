@@ -1,4 +1,4 @@
-"""Quality: what an owner should look at in its records before anything is spent.
+"""Quality: what an owner should check in its records before spending anything.
 
 Counts and row numbers only: neither a `Quality` nor what is printed of it says what a cell
 holds. Only `bad_rows` has more, the ids, and is for the owner's own eyes.

@@ -1,6 +1,6 @@
 """Records: an owner's ids and normalised columns, from a file or a frame.
 
-Whatever is wrong with a file is said with its row and column, and never with what a cell
+Errors name the row and column, and never say what a cell
 holds. What is only odd, such as a letter outside the alphabet, is a `Problem`, which the
 owner sees before any budget is spent.
 """
@@ -45,7 +45,7 @@ CUT = "longer than"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something about a column that its owner should know before spending anything.
+    """Something about a column that its owner should know before spending any budget.
 
     `rows` are the first few rows concerned, as a spreadsheet numbers them: the header of a
     CSV file is row 1. The first record of a frame or a Parquet file is row 1.

@@ -64,9 +64,11 @@ class Schema(Frozen):
                     raise ValueError(f"pass {number}: there is no field {name}")
                 most = self.edits_of(self[name])
                 if not 0 <= edits <= most:
-                    raise ValueError(f"pass {number}: {name} has 0 to {most} edits, not {edits}")
+                    raise ValueError(
+                        f"pass {number}: {name} can have 0 to {most} edits, not {edits}"
+                    )
         if self.passes and len(names) == 1:
-            raise ValueError("passes are for records of several fields")
+            raise ValueError("passes need records with several fields")
         return self
 
     def __getitem__(self, name: str) -> Field:
@@ -87,9 +89,9 @@ class Schema(Frozen):
 
     @property
     def agreed(self) -> dict[str, Any]:
-        """The settings that must be the same at all owners.
+        """The settings that all owners must have in common.
 
-        Not among them: how the fields stand in an owner's file, and epsilon, which each
+        They leave out how the fields appear in an owner's file, and epsilon, which each owner
         decides for itself.
         """
         own = {"id", "unique", "epsilon", "fields"}
@@ -158,7 +160,7 @@ def schema_from(document: dict[str, Any], name: str) -> Schema:
     """A schema from a TOML document, whose fields are tables `[fields.NAME]`."""
     fields = document.pop("fields", None)
     if not isinstance(fields, dict) or not all(isinstance(f, dict) for f in fields.values()):
-        raise InvalidSchema(f"{name} has no field", hint="add a table such as [fields.surname]")
+        raise InvalidSchema(f"{name} has no fields", hint="add a table such as [fields.surname]")
     for setting in ("recall", "accept", "review"):
         if isinstance(document.get(setting), int | Decimal):
             document[setting] = float(document[setting])

@@ -1,4 +1,4 @@
-"""Values that look like no real ones: fillers, defaults, and one value throughout."""
+"""Values that do not look real: fillers, defaults, and one value throughout."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,7 +30,7 @@ FILLER_DIGITS = "09"  # there are postcodes such as 1111
 
 
 def suspicions(field: Field, values: Strings, kind: Ints, rows: Ints) -> list[Problem]:
-    """Values that are in too many rows to be those of so many people."""
+    """Values that occur in too many rows to be real values of so many people."""
     counts = np.bincount(kind, minlength=len(values))
     counts[values.missing] = 0
     present = int(counts.sum())

@@ -1,6 +1,6 @@
 """Tables: columns of text from a CSV or Parquet file, or from any frame.
 
-Whatever is wrong with a file is said with its row and column, and never with what a cell
+Errors name the row and column, and never say what a cell
 holds.
 """
 
@@ -100,14 +100,14 @@ def _places(name: str, names: Sequence[str], needed: Sequence[str] | None) -> li
     """Where each needed column is; if none is named, each that has a name."""
     wanted = [column for column in names if column] if needed is None else needed
     if not wanted:
-        raise InvalidRecords(f"{name} has no column that has a name")
+        raise InvalidRecords(f"{name} has no column with a name")
     for column in wanted:
         if column not in names:
             raise _no_column(name, column, names)
         if names.count(column) > 1:
             raise InvalidRecords(
                 f"{name} has {names.count(column)} columns named {short(column)}",
-                hint="rename all but the one that is meant",
+                hint="rename all but the one you mean",
             )
     return [names.index(column) for column in wanted]
 
@@ -119,7 +119,7 @@ def _no_column(name: str, column: str, names: Sequence[str]) -> InvalidRecords:
     listed = ", ".join(map(short, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")
     return InvalidRecords(
         f"{name} has no column {column}; it has {listed or 'none'}",
-        hint=f"{meant}set `id`, or `column` of the field, in linkage.toml",
+        hint=f"{meant}set `id`, or the field's `column`, in linkage.toml",
     )
 
 
@@ -199,11 +199,11 @@ def _not_text(name: str, column: str, kind: str) -> InvalidRecords:
 def _checked(table: Table) -> Table:
     """The table, if it has records, and cells that a name or an id can fill."""
     if not table.rows:
-        raise InvalidRecords(f"{table.name} has no records", hint="it may be a header only")
+        raise InvalidRecords(f"{table.name} has no records", hint="it may contain only a header")
     for column, series in table.columns.items():
         for what, wrong in (
             (f"is longer than {LONGEST:,} symbols", series.str.len_chars() > LONGEST),
-            ("holds a NUL byte", series.str.contains("\0", literal=True)),
+            ("contains a NUL byte", series.str.contains("\0", literal=True)),
         ):
             if wrong.any():
                 index = int(wrong.arg_true()[0])

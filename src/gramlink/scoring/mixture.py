@@ -1,7 +1,7 @@
 """Mixtures: pairs of several sorts, told apart by how near they are in each field.
 
 Within one sort the fields are independent. A pair's pattern is its level in each field; what
-is fitted are the numbers of pairs of each pattern, so the size of a file is no matter.
+is fitted are the numbers of pairs of each pattern, so the size of a file does not matter.
 """
 
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ SIMULATED, SEED = 50_000, 2013  # matches, to see how many the passes find
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Within:
-    """Pairs within the left file, none of which is a match, and the sorts that explain them."""
+    """Pairs within the left file, which are never matches, and the sorts that explain them."""
 
     patterns: Patterns
     random: Sort
@@ -58,7 +58,7 @@ class Model:
         return _log_sum(self.matches, levels)
 
     def log_others(self, levels: Ints) -> tuple[Floats, Floats]:
-        """The same of pairs that are no matches: of those by chance, and of related ones."""
+        """The same for pairs that are not matches: those by chance, and related ones."""
         random, related = self.random.log_expected(levels), _log_sum(self.related, levels)
         correction = self.within.log_correction(levels) if self.within else 0.0
         return random + correction, related + correction
@@ -173,7 +173,7 @@ class Model:
             def sort(one: Mapping[str, Any]) -> Sort:
                 shares = tuple(np.array(one["shares"][field], float) for field in names)
                 if list(map(len, shares)) != list(map(len, levels)):
-                    raise ValueError("a sort has not a share for each level")
+                    raise ValueError("a sort does not have a share for each level")
                 if not all((x > 0).all() and np.isfinite(x).all() for x in shares):
                     raise ValueError("a share is not a number above 0")
                 return Sort(_number(one["count"]), shares)
@@ -189,7 +189,7 @@ class Model:
             edits = {name: one.edits for name, one in zip(names, levels, strict=True)}
             passes = tuple(_pass(one, edits) for one in content["passes"])
             if int(content["pairs"]) < 1 or not content["matches"] or not names:
-                raise ValueError("it is of no pairs, of no fields, or knows no matches")
+                raise ValueError("it has no pairs, no fields or no matches")
             return cls(
                 names,
                 levels,
@@ -205,7 +205,7 @@ class Model:
 
 
 def _number(value: Any) -> float:
-    """A number that can be a count."""
+    """A number that is a valid count."""
     number = float(value)
     if not 0 <= number < float("inf"):
         raise ValueError("a count is not a number of at least 0")
@@ -214,7 +214,7 @@ def _number(value: Any) -> float:
 
 def _pass(edits: dict[str, Any], most: dict[str, int]) -> Pass:
     if not all(name in most and edits[name] in range(most[name] + 1) for name in edits):
-        raise ValueError("a pass is of other fields, or of too many edits")
+        raise ValueError("a pass has other fields, or too many edits")
     return Pass(edits)
 
 
@@ -222,7 +222,7 @@ def _patterns(counts: dict[str, int], of_fields: tuple[Levels, ...]) -> Patterns
     codes = np.array([[int(level) for level in row] for row in counts], np.int64)
     codes = codes.reshape(len(counts), len(of_fields))
     if (codes >= list(map(len, of_fields))).any() or min(counts.values(), default=0) < 0:
-        raise ValueError("a pattern is not of its levels")
+        raise ValueError("a pattern does not fit its levels")
     return Patterns(codes, np.array(list(counts.values())), of_fields)
 
 

@@ -4,13 +4,13 @@ The model is that of Fellegi and Sunter: a field's level (equal, within 1 edit, 
 missing) says how much more often matches have it than other pairs. Where real files differ
 from the textbook, so does the model:
 
-- Pairs that are no matches are not all alike. Two members of a household share a surname, an
+- Pairs that do not match are not all alike. Two members of a household share a surname, an
   address and a telephone; with independent fields they would look like matches, and
-  expectation maximisation would take them for such. If the left owner says that nobody is in
-  its file twice, the pairs within that file show what pairs look like that are no matches:
+  expectation maximisation would take them for matches. If the left owner says that nobody is in
+  its file twice, the pairs within that file show what pairs that do not match look like:
   sorts of `related` pairs are learnt there, and are known before any match is looked for.
-- Matches are not all alike. Who moves changes street, place and postcode at once. There are
-  two sorts of matches.
+- Matches are not all alike. People who move change street, place and postcode at once. There
+  are two sorts of matches.
 - The number of pairs is known, and what chance alone makes of them follows from random pairs.
   So the number of matches is what is left over, whatever the start.
 - A rare value that is equal says more than a common one. The linkage unit sees equal vectors
@@ -133,7 +133,7 @@ def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
 
 
 def _beside_related(model: Model, patterns: Patterns) -> Model:
-    """The model where no file is free of matches: a sort of related pairs is learnt beside them.
+    """The model when no file is free of matches: a sort of related pairs is learnt beside them.
 
     What turns out to be hardly ever equal in two fields, such as a given name and a date of
     birth, is no sort of matches but another of related pairs.
@@ -167,7 +167,7 @@ def random_pairs(compared: Compared) -> Sort:
 
 
 def _beginnings(patterns: Patterns, known: Floats, count: int) -> list[Sort]:
-    """Sorts to start from: each as a few of the patterns are that what is known leaves over."""
+    """Sorts to start from: each like a few of the patterns that the known sorts leave over."""
     source = np.random.default_rng(SEED)
     left_over = np.maximum(patterns.counts - np.exp(known), 0)
     total = float(left_over.sum())

@@ -252,7 +252,7 @@ def test_two_bundles_of_an_owner_are_refused_both(run, drop):
     shutil.copy(inbox / "clinic.bundle.age", inbox / "again.age")
     state = attended(run, ok=False)
     for name in ("again.age", "clinic.bundle.age"):
-        assert "two bundles are of clinic; leave one" in receipt(drop, name)
+        assert "there are two bundles from clinic; keep one" in receipt(drop, name)
     assert state["exchanges"][0]["awaited"] == ["clinic"]
 
 
@@ -305,7 +305,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
         (("nowhere", "outbox"), "there is no folder nowhere"),
         (("inbox", "nowhere/outbox"), "there can be no folder nowhere/outbox"),
         (("inbox", "inbox"), "are the same folder"),
-        (("inbox", "outbox", "--returns", "all"), "'all' cannot go back to an owner"),
+        (("inbox", "outbox", "--returns", "all"), "'all' cannot be returned to an owner"),
         (("inbox", "outbox", "--identity", "unit.recipient"), "not an age identity"),
         (("inbox", "outbox", "--identity", "nowhere"), "cannot be read"),
     ],

@@ -1,4 +1,4 @@
-"""Proposing a schema from a look at one owner's file, or at two.
+"""Proposing a schema from a look at one owner's file, or at two owners' files.
 
 headings      what the names of columns mean
 placeholders  what usually stands for "not known"

@@ -47,7 +47,7 @@ class Candidate:
 
 
 def read_sample(path: Path, separator: str | None = None, encoding: str | None = None) -> Sample:
-    """A look at a CSV or Parquet file; a column that cannot be read spoils no other.
+    """The start of a CSV or Parquet file; columns that cannot be read are left out.
 
     Privacy: reads raw records; they stay with their owner.
     """
@@ -81,7 +81,7 @@ def read_sample(path: Path, separator: str | None = None, encoding: str | None =
 
 
 def propose(sample: Sample, *, fields: Sequence[str] = (), id_column: str = "") -> Proposal:
-    """A schema for a file, of the columns that are asked for or of all that are fit.
+    """A schema for a file, with the columns asked for or with all that are suitable.
 
     >>> frame = pl.DataFrame({"id": ["7", "3"], "First Name": ["ANN", "BOB"], "note": ["", ""]})
     >>> proposal = propose(Sample("a.csv", frame.to_dict(), {}))
@@ -112,7 +112,7 @@ def as_proposal(
 
 
 def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> str:
-    """The column of ids: the one asked for, or one with another value in every record."""
+    """The id column: the one asked for, or one with a different value in every record."""
     if asked:
         _check_columns(sample, [asked])
         return asked
@@ -120,7 +120,7 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
     if not fields and _are_values(headings):
         raise InvalidRecords(
             f"the first row of {sample.name} looks like a record",
-            hint="add a row before it that names the columns, or name the ids with --id",
+            hint="add a row above it that names the columns, or name the id column with --id",
         )
     whole = [one for one in by_ids_names(headings) if _all_differ(sample.columns[one.column])]
     called = [one for one in whole if one.of_ids]
@@ -130,13 +130,13 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
     if best := [*called, *alike, *(one for one in others if not looks[one])]:
         return best[0].column
     raise InvalidRecords(
-        f"no column of {sample.name} looks like one of ids, with another in every record",
-        hint=f"say which it is with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
+        f"no column of {sample.name} looks like ids, with a different one in every record",
+        hint=f"name it with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
     )
 
 
 def _are_values(headings: Sequence[Heading]) -> bool:
-    """Whether the file has no names of columns: none is known, and some are numbers."""
+    """Whether the file has no header: none of its names is known, and some are numbers."""
     known = any(heading.meaning or heading.of_ids or heading.of_dates for heading in headings)
     numbers = any(heading.name.replace("_", "").isdecimal() for heading in headings)
     return numbers and not known
@@ -167,7 +167,7 @@ def candidates(
 
 
 def _with_birth(sample: Sample, found: list[Candidate]) -> list[Candidate]:
-    """The candidates, with the year, month and day of birth as the one date that they are."""
+    """The candidates, with the year, month and day of birth joined into one date."""
     parts = tuple(one.column for one in parts_of_birth([one.heading for one in found]))
     date = date_of_parts([sample.columns[part] for part in parts]) if parts else None
     if date is None:
@@ -216,7 +216,8 @@ def _check_columns(sample: Sample, asked: Sequence[str]) -> None:
 def _nothing_to_link(sample: Sample, left_out: Mapping[str, str]) -> InvalidRecords:
     if len(sample.columns) + len(sample.left_out) < 2:
         return InvalidRecords(
-            f"{sample.name} has too few columns", hint="it needs ids and a value to link on"
+            f"{sample.name} has too few columns",
+            hint="it needs an id and at least one value to link on",
         )
     return InvalidRecords(
         f"{sample.name} has no column to link on", hint=f"name one with --field{_reasons(left_out)}"

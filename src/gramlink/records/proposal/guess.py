@@ -1,10 +1,10 @@
 """Guessing: a field's kind and settings from the name of a column and a look at its cells.
 
-A schema is public, so a guess may say little about the cells. It is put together from what
-is the same for everybody: a kind, one of the formats of dates, an alphabet of a script,
-placeholders from a public list, and lengths that go with the kind and the meaning of the
-column. No count, no length, no value and no part of one is carried over. That a column holds
-dates, digits or words is told, as anybody who is to agree on the schema has to know it.
+A schema is public, so a guess may say little about the cells. It is made of things that are
+the same for everybody: a kind, a date format, the alphabet of a script, placeholders from a
+public list, and lengths that go with the kind and the meaning of the column. No count, length,
+value or part of a value is carried over. A guess does say that a column holds dates, digits or
+words, because everyone who agrees on the schema has to know that.
 """
 
 from dataclasses import dataclass, replace
@@ -32,28 +32,30 @@ ENOUGH = 20  # records, for "all different" to mean anything
 LONG = 80  # symbols
 
 AMBIGUOUS = "day first or month first? The dates can be read in more than one way"
-NOT_DATES = "it is called a date, but most of it cannot be read as one"
+NOT_DATES = "its name says date, but most of its values cannot be read as dates"
 OTHER_SCRIPT = (
-    "most of it is in a script that is not recognised, and all letters outside `alphabet` "
-    "count as one; write the letters of the script there"
+    "most of it is in a script that is not recognised, and letters outside `alphabet` all "
+    "count as the same symbol; list the letters of the script there"
 )
-PLACEHOLDERS = "none of what `missing` lists may be a value, such as a name, in this column"
-SEX_CODES = "if 1 is male and 2 is female, as in ISO 5218, state `codes` to say so"
-SCRIPT = "most of it is in another script than A to Z, whose alphabet is stated below"
+PLACEHOLDERS = (
+    "words in `missing` count as not known; remove any that is a real value here, such as a name"
+)
+SEX_CODES = "if 1 means male and 2 means female, as in ISO 5218, say so in `codes`"
+SCRIPT = "most of it is in a script other than A to Z, whose alphabet is given below"
 
 EMPTY = "it is empty"
-CONSTANT = "it has one value only"
+CONSTANT = "it has only one value"
 ROWS = "it numbers the rows"
-IDS = "it looks like an id of records"
-STAMP = "it is a time stamp, and tells nothing of a person"
+IDS = "it looks like a record id"
+STAMP = "it is a time stamp and says nothing about a person"
 FREE_TEXT = "it is long free text"
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """How a column would be a field; `unfit` says why it had better not.
+    """How a column could become a field; `unfit` says why it should not.
 
-    Privacy: public; see above what of the cells it tells.
+    Privacy: public; the module's docstring says what it reveals about the cells.
     """
 
     kind: Kind
@@ -120,7 +122,7 @@ def _as_date(heading: Heading, found: pl.Series) -> Guess | None:
 
 
 def _by_texts(heading: Heading, texts: pl.Series) -> Guess:
-    """A guess from what is compared, if it is no date."""
+    """A guess for a column that is not a date, from the texts as they are compared."""
     if _is_category(heading, texts):
         alphabet, checks = _alphabet(texts, LETTERS + DIGITS, DIGITS)
         length = 1 if heading.meaning == "sex" else LENGTHS["category"]

@@ -21,10 +21,10 @@ from gramlink.records.proposal.proposal import Proposal, shown
 CLOSE_WORDS, CLOSE_NAMES = 0.75, 0.9  # so that mother is not close to father, nor home to work
 EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
 
-NOT_THERE = "the other file has no such column, or none that is fit"
-BY_SPELLING = "the other owner's column is called by another name; does it hold the same?"
+NOT_THERE = "the other file has no such column, or none that can be used"
+BY_SPELLING = "the other owner's column has a different name; does it hold the same thing?"
 TWO_KINDS = "it is {} in one file and {} in the other, so it is taken as text"
-TWO_SCRIPTS = "the two files have it in different scripts, which never agree"
+TWO_SCRIPTS = "the two files write it in different scripts, which never match"
 
 
 def propose_both(
@@ -58,7 +58,7 @@ def propose_both(
     if not pairs or (fields and our_lone):
         listed = ", ".join(shown(column) for one in our_lone for column in one.columns)
         raise InvalidRecords(
-            f"{right.name} has no column that is like {listed} of {left.name}",
+            f"{right.name} has no column like {listed} of {left.name}",
             hint="give columns that hold the same thing the same name in both files",
         )
     left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
@@ -75,9 +75,9 @@ def propose_both(
 
 
 def paired(ours: Sequence[Candidate], theirs: Sequence[Candidate]) -> dict[int, int]:
-    """The columns that hold the same: by name, by meaning, or by a close spelling and the kind.
+    """The columns that hold the same thing: by name, by meaning, or by similar spelling and kind.
 
-    Where two columns of a file would do, neither is taken.
+    If two columns of a file would fit, neither is taken.
     """
     pairs: dict[int, int] = {}
     for alike in (_same_name, _same_meaning, _close):
@@ -120,7 +120,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
-    """The two with the same settings, but for those that are an owner's own."""
+    """Both candidates with the same settings, except those that are each owner's own."""
     one, other = our.guess, their.guess
     checks = []
     if not _same_name(our, their) and not _same_meaning(our, their):

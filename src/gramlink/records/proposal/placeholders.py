@@ -1,7 +1,7 @@
 """Placeholders: what stands for "not known" in files, from a public list.
 
-The list is fixed. Whatever a file holds, nothing that is not in it is ever called a
-placeholder, so that naming those of a file tells nothing that a record says.
+The list is fixed. Whatever a file holds, only words on the list are ever called placeholders,
+so naming those of a file reveals nothing that a record says.
 """
 
 import polars as pl
@@ -35,7 +35,7 @@ DATES = (
 SEXES = ("U", "9")  # of sex alone: unknown, and ISO 5218's "not applicable"
 PUBLIC = frozenset((*WORDS, *NAMES, *NUMBERS, *DATES, *SEXES))
 
-# What may be a value like any other is a placeholder only where it is there again and again.
+# What could be an ordinary value is a placeholder only where it recurs again and again.
 _AGAIN, _TIMES_AS_OFTEN = 3, 5
 
 
@@ -48,7 +48,7 @@ def placeholders(cells: pl.Series, *, nameless: bool = False, sex: bool = False)
     >>> placeholders(cells), placeholders(cells, nameless=True)
     (('UNKNOWN',), ('UNKNOWN', 'NULL'))
 
-    Privacy: reads raw records; what comes back is of the public list.
+    Privacy: reads raw records; what comes back is from the public list.
     """
     counts = folded(cells).alias("cell").value_counts().filter(pl.col("cell") != "")
     listed = {text.lower(): text for text in PUBLIC}

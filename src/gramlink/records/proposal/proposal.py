@@ -1,7 +1,7 @@
 """Proposal: the text of a first linkage.toml.
 
-linkage.toml is shared and public. What it says of a file is the names of its columns, what
-kind of thing each holds, how it writes dates, and which of the usual placeholders it has.
+linkage.toml is shared and public. It reveals the names of a file's columns, what kind
+of thing each holds, how dates are written, and which of the usual placeholders occur.
 Lengths and the like are fixed for everybody: read off the data, they would leak.
 """
 
@@ -18,9 +18,9 @@ _HEAD = """\
 # How to link the records of two owners, proposed by `gramlink init` from the columns of
 # {file}
 #
-# Everything in here is public: it names columns and settings, and holds nothing of a record.
-# Read it, change it, look at what is marked with "check:", and agree on it with the other
-# owner. All settings must be the same at both, but for those marked with "yours".
+# Everything here is public: column names and settings, and nothing from any record.
+# Read it, change it, look at every line marked "check:", and agree on it with the other
+# owner. Both must use the same settings, except for those marked "yours".
 
 """
 _ONE = """\
@@ -33,22 +33,22 @@ decide = "one-to-one"      # or best-per-left, best-per-right, all
 _SEVERAL = """\
 edits = 2                  # a field is equal, within 1 typo, within 2 typos, or it differs
 threshold = "calibrated"   # or worst-case, paper, global, global-paper
-recall = 0.99              # calibrated: the share of mistyped values that must be seen as such
+recall = 0.99              # calibrated: the share of mistyped values that must be recognised
 errors = "uniform"         # the typos to expect; or keyboard
 decide = "one-to-one"      # or best-per-left, best-per-right, all
-accept = 0.5               # pairs that are a match with at least this probability are links
-review = 0.1               # and from this probability on, a person should look at them
+accept = 0.5               # pairs that match with at least this probability become links
+review = 0.1               # and pairs from this probability on are for a person to review
 """
 _KINDS = """\
 # The fields, each of a kind:
-#   text      names, streets, places. What is frequent in it is mined, and epsilon is split
-#             over the text fields in proportion to their `share`.
-#   digits    postcodes, phones, numbers. Costs no epsilon, and neither do the others.
+#   text      names, streets, places. Their frequent grams are mined, and epsilon is split
+#             between the text fields in proportion to their `share`.
+#   digits    postcodes, phones, numbers. These cost no epsilon, nor do the other kinds.
 #   date      days, in the file's own format.
-#   category  one of a few values, which are equal or not; only the first symbols count,
-#             as many as `length` says.
-# Yours are `column`, what the field is called in your file; `missing`, what stands for
-# "not known" there; `format`, how dates are written; and `codes`, what your codes mean.
+#   category  one of a few values, which are equal or not; only the first `length`
+#             symbols count.
+# These are yours: `column`, what the field is called in your file; `missing`, what stands
+# for "not known" there; `format`, how dates are written; and `codes`, what your codes mean.
 # Values longer than `length` are cut. Symbols outside `alphabet` count as one.
 """
 TEXT_SETTINGS = """\
@@ -96,7 +96,7 @@ class Proposal:
         """
         parts = [
             _HEAD.format(file=shown(self.file)),
-            _setting("id", self.id, "yours: the column of ids"),
+            _setting("id", self.id, "yours: the id column"),
             "unique = true              # yours: nobody is in your file twice\n",
             "epsilon = 1                # yours: the privacy cost of mining; smaller is safer\n",
             _ONE if len(self.fields) == 1 else _SEVERAL,
@@ -104,12 +104,10 @@ class Proposal:
             *("\n" + _field_text(field) for field in self.fields),
         ]
         if self.left_out:
-            parts.append(
-                "\n# Columns that are left out; add a field for one to use it after all:\n"
-            )
+            parts.append("\n# Columns left out; to use one after all, add a field for it:\n")
             parts += [f"#   {shown(column)}: {why}\n" for column, why in self.left_out.items()]
         if any(field.guess.kind == "text" for field in self.fields):
-            parts.append("\n# Every text field has these settings, too, unless it states others:\n")
+            parts.append("\n# Every text field also has these settings, unless it states others:\n")
             parts += [f"#   {line}\n" for line in TEXT_SETTINGS.splitlines()]
         return "".join(parts)
 
