@@ -1,7 +1,7 @@
 # Each target makes and fills .venv by itself; Python 3.11 or newer and make are enough.
 
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
 .PHONY: help demo test fuzz coverage check lint types layers bench experiments docs clean
 
@@ -14,15 +14,15 @@ demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
 test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
 	  --cov --cov-report= --cov-fail-under=0
-	NUMBA_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
+	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 
@@ -41,7 +41,7 @@ bench: .venv/bench  ## time, memory and quality beside peers, as tables
 experiments: .venv/run  ## the paper's figures and the rivals, as one report (ARGS=--quick)
 	$(BIN)/gramlink experiments $(ARGS)
 
-docs: .venv/dev  ## write docs/reference and the page on the paper from code and data
+docs: .venv/dev  ## write the reference, the page on the paper and the pictures
 	$(BIN)/python -m docs
 
 clean:  ## remove what the targets made
@@ -51,7 +51,7 @@ clean:  ## remove what the targets made
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gramlink needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --upgrade pip
 	@touch $@
 
 .venv/run: .venv/made pyproject.toml constraints.txt

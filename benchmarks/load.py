@@ -51,7 +51,7 @@ class Unit:
 
     def start(self) -> None:
         """Start the server, on the same port as before."""
-        command = [sys.executable, "-c", "from gramlink.cli import main; main()", "serve"]
+        command = [sys.executable, "-c", "from gramlink.cli import main; main()", "unit", "serve"]
         options = ["--data", self.data, "--port", self.port, "--memory", MEMORY]
         self.process = subprocess.Popen(
             [*command, *map(str, options)], stdout=subprocess.PIPE, text=True
@@ -167,7 +167,7 @@ def senders(unit: Unit, name: str, two: list[gl.Bundle]) -> list[Sender]:
         (found[0], found[1], NAMES[1]),
         (found[1], found[0], NAMES[0]),
     ):
-        sender.client.put_base(name, to, gl.seal(b"a base", [other.identity.recipient]))
+        sender.client.put_mined(name, to, gl.seal(b"grams", [other.identity.recipient]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Write pages from the code's own words and what was measured: `make docs`."""
+"""Write pages and pictures from the code's own words and what was measured: `make docs`."""
 
 import inspect
 import io
@@ -7,9 +7,12 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import polars as pl
+import typer
+from docs.architecture import exchange, packages
 
 import gramlink as gl
-from gramlink.cli import app
+from gramlink.cli import PANELS, app
+from gramlink.cli.help import Entry, name_of
 from gramlink.lab.experiments import EXPERIMENTS
 from gramlink.lab.experiments.experiment import Measured
 from gramlink.lab.experiments.report import reproduced
@@ -27,18 +30,24 @@ Written by `make docs` from the code. The [glossary](glossary.md) explains the w
 def commands() -> str:
     """The help of every command, as a terminal of 80 columns shows it."""
     parts = ["## Commands\n"]
-    every = [[str(info.name)] for info in app.registered_commands]
-    for group in app.registered_groups:
-        every += [
-            [str(group.name), str(one.name)] for one in group.typer_instance.registered_commands
-        ]
-    for words in every:
-        printed = io.StringIO()
-        with redirect_stdout(printed), suppress(SystemExit):
-            app([*words, "--help"], prog_name="gramlink", terminal_width=80)
-        title = f"### gramlink {' '.join(words)}"
-        parts.append(f"{title}\n\n```text\n{printed.getvalue().strip()}\n```\n")
+    for panel, entries in PANELS.items():
+        parts.append(f"### {panel}\n")
+        parts += (_help(*words) for entry in entries for words in _commands(entry))
     return "\n".join(parts)
+
+
+def _commands(entry: Entry) -> list[list[str]]:
+    """The words of a command, or of each command of a group."""
+    if not isinstance(entry, typer.Typer):
+        return [[name_of(entry)]]
+    return [[name_of(entry), str(one.name)] for one in entry.registered_commands]
+
+
+def _help(*words: str) -> str:
+    printed = io.StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        app([*words, "--help"], prog_name="gramlink", terminal_width=80)
+    return f"#### gramlink {' '.join(words)}\n\n```text\n{printed.getvalue().strip()}\n```\n"
 
 
 def names() -> str:
@@ -78,7 +87,13 @@ def _data(name: str) -> pl.DataFrame:
     return pl.read_csv(PAPER / "data" / f"{name}.csv", schema_overrides={"epsilon": pl.String})
 
 
-PAGES = {Path(__file__).with_name("reference.md"): reference, PAPER / "reproduced.md": paper}
+PICTURES = Path(__file__).parent / "architecture"
+PAGES = {
+    Path(__file__).with_name("reference.md"): reference,
+    PAPER / "reproduced.md": paper,
+    PICTURES / "packages.svg": packages.drawing,
+    PICTURES / "exchange.svg": exchange.drawing,
+}
 
 if __name__ == "__main__":
     for target, made in PAGES.items():

@@ -10,14 +10,17 @@ from urllib.parse import unquote
 
 import httpx
 import polars as pl
+from pydantic import BaseModel
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
 from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
+from gramlink.exchange import wire
 from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.mining.mined import Mined
-from gramlink.parties.answers import admit, answer
+from gramlink.parties.admission import admit
+from gramlink.parties.answers import answer
 from gramlink.parties.owner import Owner, for_the_unit
 from gramlink.records.fields import ALPHABET
 from gramlink.records.reading import read_records
@@ -67,11 +70,11 @@ class Peer:
         for other in others:
             reader = Recipient(unit.recipients[other])
             sealed = seal_from(mined_by(name).to_json(), self.identity, reader)
-            unit.bases.setdefault((name, other), sealed)
-        if name in unit.bundles or any((other, name) not in unit.bases for other in others):
+            unit.mined.setdefault((name, other), sealed)
+        if name in unit.bundles or any((other, name) not in unit.mined for other in others):
             return
         received = [
-            Mined.from_json(unseal_from(unit.bases[other, name], self.identity, other)[0], other)
+            Mined.from_json(unseal_from(unit.mined[other, name], self.identity, other)[0], other)
             for other in others
         ]
         unit.bundles[name] = self.owner.embed(
@@ -87,7 +90,7 @@ class FakeUnit:
         self.identity = new_identity()
         self.peers = [Peer(name) for name in peers]
         self.parties = sorted([me, *peers])
-        self.recipients, self.bases, self.bundles, self.results = {}, {}, {}, {}
+        self.recipients, self.mined, self.bundles, self.results = {}, {}, {}, {}
         self.upload, self.part, self.refused, self.failed = None, b"", "", ""
         self.asked = []
         self.trouble = lambda _: None
@@ -108,16 +111,26 @@ class FakeUnit:
         status, content = self.answer(request, path, request.content)
         for peer in self.peers:
             peer.advance(self)
-        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        if isinstance(content, BaseModel):
+            content = content.model_dump_json(exclude_unset=True)
+        elif isinstance(content, dict):
+            content = json.dumps(content)
+        content = content if isinstance(content, bytes) else content.encode()
         return reply(status, self.tamper(f"{request.method} {path}", content))
 
     def answer(self, request, path, body):
         if path == "/api/unit":
-            return 200, {"gramlink": "0.1.0", "recipient": self.identity.recipient.key}
+            key = self.identity.recipient
+            limits = wire.Limits(bundle_bytes=2**32, mined_bytes=2**26)
+            return 200, wire.UnitInfo(
+                gramlink="0.1.0", recipient=key, fingerprint=key.fingerprint, limits=limits
+            )
         if request.headers.get("Authorization") != f"Bearer {TOKEN}":
             return 401, {"error": "the token has expired", "hint": "none"}
         if path == "/api/token":
-            return 200, {"role": "party", "exchange": self.name, "party": self.me}
+            return 200, wire.TokenInfo(
+                role="party", exchange=self.name, party=self.me, expires="2030-01-01T00:00:00Z"
+            )
         rest = path.removeprefix(f"/api/exchanges/{self.name}")
         if (request.method, rest) == ("GET", ""):
             return 200, self.status()
@@ -125,8 +138,8 @@ class FakeUnit:
             return 200, self.schema.encode()
         if rest == "/recipient":
             return self.put_recipient(body.decode())
-        if rest.startswith("/bases/"):
-            return self.base(request.method, rest.removeprefix("/bases/"), body)
+        if rest.startswith("/mined/"):
+            return self.relay(request.method, rest.removeprefix("/mined/"), body)
         if rest.startswith("/upload"):
             return self.take(request, body)
         if rest == "/results":
@@ -135,17 +148,17 @@ class FakeUnit:
         return 404, {"error": "there is no such thing", "hint": ""}
 
     def put_recipient(self, key):
-        if self.recipients.get(self.me, key) != key and self.bases:
+        if self.recipients.get(self.me, key) != key and self.mined:
             return 409, {"error": "something was sealed to another key", "hint": ""}
         self.recipients[self.me] = key
         return 204, b""
 
-    def base(self, method, other, body):
+    def relay(self, method, other, body):
         if method == "GET":
-            found = self.bases.get((other, self.me))
+            found = self.mined.get((other, self.me))
             return (200, found) if found else (404, {"error": "not there yet", "hint": "wait"})
-        if self.bases.setdefault((self.me, other), body) != body:
-            return 409, {"error": "another base was sent before", "hint": ""}
+        if self.mined.setdefault((self.me, other), body) != body:
+            return 409, {"error": "another file was sent before", "hint": ""}
         return 204, b""
 
     def take(self, request, body):
@@ -191,31 +204,38 @@ class FakeUnit:
     def status(self):
         done = len(self.bundles) == len(self.parties)
         pairs = len(self.parties) * (len(self.parties) - 1)
-        stage = "joining" if len(self.recipients) < len(self.parties) else "bases"
-        stage = "bundles" if len(self.bases) == pairs else stage
+        stage = "joining" if len(self.recipients) < len(self.parties) else "mined"
+        stage = "bundles" if len(self.mined) == pairs else stage
         stage = "failed" if self.failed else "done" if done else stage
-        return {
-            "name": self.name,
-            "stage": stage,
-            "reason": self.failed or None,
-            "parties": [self.party(name, done) for name in self.parties],
-            "progress": {"step": None, "done": 0, "total": 0},
-        }
+        return wire.ExchangeInfo(
+            name=self.name,
+            created="2026-01-01T00:00:00Z",
+            stage=stage,
+            reason=self.failed or None,
+            parties=tuple(self.party(name, done) for name in self.parties),
+            progress=wire.Progress(step=None, done=0, total=0),
+            summary=None,
+            erase=None,
+            erased=None,
+        )
 
     def party(self, name, done):
         own = name == self.me
         state = "accepted" if name in self.bundles else "none"
-        return {
-            "name": name,
-            "returns": self.returns,
-            "recipient": self.recipients.get(name),
-            "bases": [to for sender, to in self.bases if sender == name],
-            "bundle": {
-                "state": "refused" if own and self.refused else state,
-                "reason": self.refused or None if own else None,
-            },
-            "results": {"ready": done},
-        }
+        key = self.recipients.get(name)
+        unsaid = dict.fromkeys(("rows", "epsilon", "created", "bytes", "sha256", "offset", "size"))
+        return wire.PartyInfo(
+            name=name,
+            returns=self.returns,
+            recipient=key and Recipient(key),
+            mined_sent_to=tuple(to for sender, to in self.mined if sender == name),
+            bundle=wire.BundleInfo(
+                state="refused" if own and self.refused else state,
+                reason=self.refused or None if own else None,
+                **unsaid,
+            ),
+            results=wire.ResultsInfo(ready=done, bytes=None, sha256=None, fetched=None),
+        )
 
 
 def reply(status, content=b"", **headers):

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 
-from gramlink.privacy.budget import Draw
+from gramlink.privacy.noise import Draw
 
 
 class Seeded(Draw):

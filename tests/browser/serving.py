@@ -68,10 +68,10 @@ class Exchange:
             self.call("PUT", "/recipient", party, body=key.encode())
         return self
 
-    def base(self, sender, to, content=b"mined"):
+    def send_mined(self, sender, to, content=b"mined"):
         """Send what a party mined, sealed."""
         sealed = seal(content, [self.identities[to].recipient])
-        self.call("PUT", f"/bases/{quote(to)}", sender, body=sealed)
+        self.call("PUT", f"/mined/{quote(to)}", sender, body=sealed)
         return sealed
 
     def at_bundles(self):
@@ -80,7 +80,7 @@ class Exchange:
         for sender in self.tokens:
             for to in self.tokens:
                 if to != sender:
-                    self.base(sender, to)
+                    self.send_mined(sender, to)
         return self
 
     def upload(self, party, content):
@@ -98,7 +98,18 @@ class Exchange:
 @contextmanager
 def served(folder):
     """A unit on a free port of this machine, until the end of the block."""
-    command = [sys.executable, "-u", "-c", GRAMLINK, "serve", "--data", str(folder), "--port", "0"]
+    command = [
+        sys.executable,
+        "-u",
+        "-c",
+        GRAMLINK,
+        "unit",
+        "serve",
+        "--data",
+        str(folder),
+        "--port",
+        "0",
+    ]
     output = folder.parent / "server.txt"
     with output.open("wb") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said)

@@ -92,7 +92,7 @@ def test_an_exchange_that_cannot_be_made_says_why_and_keeps_what_was_typed(visit
     assert page.evaluate("document.activeElement.textContent") == "Make the exchange"
 
 
-def test_a_party_with_only_a_browser_joins_and_exchanges_bases(visit, server, tmp_path):
+def test_a_party_with_only_a_browser_joins_and_exchanges_what_was_mined(visit, server, tmp_path):
     made = server.make("by-browser")
     made.join("registry")
     page = visit.open("/", made.tokens["hospital"])
@@ -109,19 +109,19 @@ def test_a_party_with_only_a_browser_joins_and_exchanges_bases(visit, server, tm
     assert "PUT" not in sent
     field.set_input_files(tmp_path / "hospital.recipient")
     page.get_by_role("button", name="Give this key").click()
-    page.wait_for_selector("#bases:not([hidden])")
+    page.wait_for_selector("#mined:not([hidden])")
     assert identity.recipient.fingerprint in page.locator("#state").inner_text()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save registry.recipient").click()
     assert made.identities["registry"].recipient.key in saved.value.path().read_text()
     made.identities["hospital"] = identity
-    theirs = made.base("registry", "hospital")
-    (tmp_path / "base.age").write_bytes(b"age-encryption.org/v1\n" + bytes(64))
-    page.get_by_label("Your base, sealed to registry").set_input_files(tmp_path / "base.age")
+    theirs = made.send_mined("registry", "hospital")
+    (tmp_path / "mined.age").write_bytes(b"age-encryption.org/v1\n" + bytes(64))
+    page.get_by_label("What you mined, sealed to registry").set_input_files(tmp_path / "mined.age")
     page.get_by_role("button", name="Send to registry").click()
     page.wait_for_selector("#bundle:not([hidden])")
     with page.expect_download() as fetched:
-        page.get_by_role("link", name="Fetch the base of registry").click()
+        page.get_by_role("link", name="Fetch what registry mined").click()
     assert fetched.value.path().read_bytes() == theirs
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save unit.recipient").click()
@@ -207,7 +207,7 @@ def test_what_is_typed_keeps_its_focus_while_the_page_changes(visit, server):
     assert page.evaluate("document.activeElement.id") == "recipient-text"
     assert page.locator("#recipient-text").input_value() == "age1half"
     made.join("hospital")
-    page.wait_for_selector("#stages [aria-current]:has-text('Bases')")
+    page.wait_for_selector("#stages [aria-current]:has-text('Mining')")
 
 
 def test_a_token_is_revoked_and_replaced_after_a_question(visit, server):

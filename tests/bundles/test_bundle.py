@@ -18,7 +18,8 @@ from gramlink.bundles.sealing import Recipient
 from gramlink.embedding.base import Base
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors, embed
-from gramlink.errors import InvalidFile
+from gramlink.encodings.vectors import VectorRecords
+from gramlink.errors import InvalidFile, InvalidSchema
 from gramlink.io.files import digest
 from gramlink.records.strings import Strings
 from strategies import AB, bases, lists
@@ -26,6 +27,7 @@ from strategies import AB, bases, lists
 LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}
 EDITS = {"surname": 1, "born": 2, "sex": 0}  # of the surname, those of the schema
 READER = Recipient("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj")
+MINED = {"kind": "text", "miner": "levelgram"}
 SETTINGS = {
     "decide": "one-to-one",
     "accept": 0.5,
@@ -33,7 +35,7 @@ SETTINGS = {
     "passes": [{"surname": 1, "born": 0}],
     "edits": 1,
     "fields": {
-        "surname": {"size": 4, "edits": None},
+        "surname": {**MINED, "size": 4, "edits": None},
         "born": {"kind": "date", "edits": 2},
         "sex": {"kind": "category", "edits": 0},
     },
@@ -60,7 +62,8 @@ def bundle(rows=6, thresholds=True, names=tuple(LENGTHS), unique=True, **about):
     source = np.random.default_rng(rows)
     ids = tuple(f"{n:032x}" for n in source.permutation(rows) + 10**9)
     fields = {name: encoded(name, rows, source, thresholds) for name in names}
-    return Bundle("hospital", settings_of(*names), "c0ffee" * 10, ids, fields, unique, **about)
+    records = VectorRecords(fields)
+    return Bundle("hospital", settings_of(*names), "c0ffee" * 10, ids, records, unique, **about)
 
 
 def packed(table=None, /, members=(MANIFEST, RECORDS), digests=None, compression=0, **manifest):
@@ -85,14 +88,14 @@ def contents(one):
     """All that a bundle holds, by id."""
     fields = {}
     for name, (vectors, limits) in {
-        name: (field.vectors, field.thresholds) for name, field in one.fields.items()
+        name: (field.vectors, field.thresholds) for name, field in one.records.fields.items()
     }.items():
         limits = [None] * len(one.ids) if limits is None else limits.tolist()
         rows = zip(vectors.counts.tolist(), vectors.missing.tolist(), limits, strict=True)
         fields[name] = (vectors.lengths, dict(zip(one.ids, rows, strict=True)))
     return {
         "fields": list(fields.items()),  # in their order
-        "rest": (one.owner, one.settings, one.projection, one.unique, one.has_thresholds),
+        "rest": (one.owner, one.settings, one.projection, one.unique, one.records.leads),
         "for": (one.owners, one.epsilon, one.exchange, one.reply, one.created),
     }
 
@@ -104,9 +107,9 @@ def test_a_bundle_comes_back_as_it_was_sent(rows, thresholds, names):
     sent = bundle(rows, thresholds, names)
     got = Bundle.from_bytes(sent.to_bytes(), "x.bundle")
     assert contents(got) == contents(sent)
-    assert got.has_thresholds == thresholds
+    assert got.records.leads == thresholds
     for name in names:
-        field = got.fields[name]
+        field = got.records.fields[name]
         assert field.vectors.counts.dtype == np.uint8
         assert field.vectors.counts.shape == (rows, len(LENGTHS[name]))
         assert (field.thresholds is None) == (not thresholds)
@@ -149,12 +152,12 @@ def test_any_vectors_come_back(texts, grams, others):
     strings = Strings.of(texts, AB)
     ids = tuple(f"{n:032x}" for n in range(len(texts)))
     fields = {name: Encoded(embed(strings, Base(g))) for name, g in (("a", grams), ("b", others))}
-    about = {**SETTINGS, "passes": [], "fields": {name: {"edits": 0} for name in fields}}
-    packed = Bundle("a", about, "p", ids, fields).to_bytes()
+    about = {**SETTINGS, "passes": [], "fields": {name: {**MINED, "edits": 0} for name in fields}}
+    packed = Bundle("a", about, "p", ids, VectorRecords(fields)).to_bytes()
     got = Bundle.from_bytes(packed, "x.bundle")
     assert got.ids == ids
     for name, sent in fields.items():
-        vectors = got.fields[name].vectors
+        vectors = got.records.fields[name].vectors
         assert np.array_equal(vectors.counts, sent.vectors.counts)
         assert np.array_equal(vectors.missing, sent.vectors.missing)
         assert vectors.lengths == sent.vectors.lengths
@@ -163,9 +166,11 @@ def test_any_vectors_come_back(texts, grams, others):
 @pytest.mark.parametrize("name", ["id", "a.counts", "a.thresholds", "Straße 🏠", "x" * 100])
 def test_a_field_may_have_any_name(name):
     field = encoded("born", 4, np.random.default_rng(1), thresholds=True)
-    told = {name: {"edits": None}, "a": {"edits": 2}}
+    told = {name: {**MINED, "edits": None}, "a": {"edits": 2}}
     about = {**SETTINGS, "passes": [], "edits": 2, "fields": told}
-    sent = Bundle("a", about, "p", tuple(one * 32 for one in "1234"), {name: field, "a": field})
+    sent = Bundle(
+        "a", about, "p", tuple(one * 32 for one in "1234"), VectorRecords({name: field, "a": field})
+    )
     assert contents(Bundle.from_bytes(sent.to_bytes(), "x.bundle")) == contents(sent)
 
 
@@ -174,7 +179,7 @@ def test_rows_are_ordered_by_pseudonym_and_missing_values_are_null():
     rows = sent.rows()
     assert rows["id"].to_list() == sorted(sent.ids) != list(sent.ids)
     assert Bundle.from_bytes(sent.to_bytes(), "x").ids == tuple(sorted(sent.ids))
-    for name, field in sent.fields.items():
+    for name, field in sent.records.fields.items():
         missing = {one for one, gone in zip(sent.ids, field.vectors.missing, strict=True) if gone}
         assert set(rows.filter(pl.col(f"{name}.counts").is_null())["id"]) == missing
 
@@ -199,10 +204,10 @@ def test_the_order_of_the_records_leaves_no_trace():
             Vectors(field.vectors.counts[order], LENGTHS[name], field.vectors.missing[order]),
             field.thresholds[order],
         )
-        for name, field in one.fields.items()
+        for name, field in one.records.fields.items()
     }
     ids = tuple(one.ids[row] for row in order)
-    other = Bundle(one.owner, SETTINGS, one.projection, ids, fields)
+    other = Bundle(one.owner, SETTINGS, one.projection, ids, VectorRecords(fields))
     assert other.to_bytes() == one.to_bytes()
 
 
@@ -233,7 +238,7 @@ def test_a_person_can_read_the_manifest():
         "reply": READER.key,
         "rows": 6,
         "unique": True,
-        "gram lengths": {name: list(lengths) for name, lengths in LENGTHS.items()},
+        "shape": {name: list(lengths) for name, lengths in LENGTHS.items()},
         "settings": SETTINGS,
     }
 
@@ -281,7 +286,7 @@ def limits(values, width=2, kind=pl.Int64):
 def lengths(**changed):
     """The gram lengths of a manifest; None leaves a field out."""
     told = {name: list(numbers) for name, numbers in LENGTHS.items()} | changed
-    return {"gram lengths": {name: one for name, one in told.items() if one != "(none)"}}
+    return {"shape": {name: one for name, one in told.items() if one != "(none)"}}
 
 
 def fields(**changed):
@@ -308,7 +313,7 @@ HOSTILE = {
     "another kind": (packed(gramlink="projection"), "not a bundle file but a projection file"),
     "no digests": (packed(digests={}), "its parts are not those of its manifest"),
     "no encoding": (packed(encoding="(none)"), "encoding"),
-    "another encoding": (packed(encoding="clk"), "its encoding is 'clk', not 'vectors'"),
+    "another encoding": (packed(encoding="clk"), "its encoding is 'clk', not vectors"),
     "another version": (packed(version=2), "version"),
     "no owner": (packed(owner="(none)"), "owner"),
     "no projection": (packed(projection="(none)"), "projection"),
@@ -333,15 +338,15 @@ HOSTILE = {
         "its fields are not those of its settings",
     ),
     "settings of no fields": (
-        packed(settings=settings_of(), **{"gram lengths": {}}),
-        "its fields are not those of its settings",
+        packed(settings=settings_of(), shape={}),
+        "at least 1 item",
     ),
     "settings of 51 fields": (
         packed(
             settings={**SETTINGS, "fields": {f"f{n}": {"edits": 0} for n in range(51)}},
-            **{"gram lengths": {f"f{n}": [1] for n in range(51)}},
+            shape={f"f{n}": [1] for n in range(51)},
         ),
-        "its fields are not those of its settings",
+        "at most 50",
     ),
     "a field without edits": (packed(**fields(born={})), "edits"),
     "a field that is no table": (packed(**fields(born=[])), ""),
@@ -361,8 +366,8 @@ HOSTILE = {
         "it does not say whether its records are unique",
     ),
     "records that are 1 unique": (packed(unique=1), "whether its records are unique"),
-    "no table of lengths": (packed(**{"gram lengths": list(LENGTHS["surname"])}), ""),
-    "lengths that are one number": (packed(**{"gram lengths": 4}), ""),
+    "no table of lengths": (packed(shape=list(LENGTHS["surname"])), ""),
+    "lengths that are one number": (packed(shape=4), ""),
     "lengths of fewer fields": (packed(**lengths(sex="(none)")), "not those of its settings"),
     "lengths of another field": (
         packed(**lengths(sex="(none)", city=[1, 1])),
@@ -560,15 +565,17 @@ def test_thresholds_up_to_the_highest_are_taken_and_none_above(data, rows, edits
     lengths = tuple(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=6)))
     most = [highest(e, lengths) for e in range(edits + 1)]
     vectors = Vectors(np.zeros((rows, len(lengths)), np.uint8), lengths, np.zeros(rows, bool))
-    about = {**SETTINGS, "passes": [], "fields": {"a": {"edits": edits}}}
+    about = {**SETTINGS, "passes": [], "fields": {"a": {**MINED, "edits": edits}}}
     ids = tuple(f"{n:032x}" for n in range(rows))
 
     def sent(limits):
-        return Bundle("a", about, "p", ids, {"a": Encoded(vectors, limits)}).to_bytes()
+        return Bundle(
+            "a", about, "p", ids, VectorRecords({"a": Encoded(vectors, limits)})
+        ).to_bytes()
 
     limits = np.tile(np.array(most, np.int64), (rows, 1))
     got = Bundle.from_bytes(sent(limits), "x.bundle")
-    assert got.fields["a"].thresholds.tolist() == limits.tolist()
+    assert got.records.fields["a"].thresholds.tolist() == limits.tolist()
     limits[data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, edits)) :] += 1
     with pytest.raises(InvalidFile, match="a threshold"):
         Bundle.from_bytes(sent(limits), "x.bundle")
@@ -591,7 +598,7 @@ JSON = st.recursive(
     max_leaves=6,
 )
 PATHS = [
-    ("rows",), ("unique",), ("gram lengths",), ("gram lengths", "born"), ("settings",),
+    ("rows",), ("unique",), ("shape",), ("shape", "born"), ("settings",),
     ("settings", "fields"), ("settings", "fields", "born"), ("settings", "edits"),
     ("settings", "decide"), ("settings", "fields", "born", "edits"), ("parts",), ("owner",),
     ("owners",), ("exchange",), ("schema",), ("epsilon",), ("reply",), ("created",),
@@ -609,7 +616,7 @@ def test_whatever_stands_in_a_manifest_no_other_error_comes_of_it(path, value):
     place[path[-1]] = value
     if path != ("parts",):
         del content["parts"]
-    with suppress(InvalidFile):
+    with suppress(InvalidFile, InvalidSchema):
         Bundle.from_bytes(packed(**content), "x.bundle")
 
 

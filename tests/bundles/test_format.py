@@ -49,7 +49,7 @@ def test_every_golden_file_is_here():
     names = {path.name for path in GOLDEN.iterdir() if path.is_file()} - others
     assert names == {
         *make.unsealed(), "unit.identity", "unit.recipient", "hospital.bundle.age",
-        "hospital.results.age",
+        "hospital.results.age", "sender-mark.json",
     }  # fmt: skip
 
 
@@ -108,8 +108,8 @@ def test_a_bundle(read):
     assert (bundle.projection, bundle.unique) == (PROJECTION, True)
     assert bundle.settings == SETTINGS
     assert bundle.ids == (ONE, TWO, THREE)
-    assert list(bundle.fields) == ["surname", "born"]
-    surname, born = bundle.fields.values()
+    assert list(bundle.records.fields) == ["surname", "born"]
+    surname, born = bundle.records.fields.values()
     assert surname.vectors.lengths == (1, 1, 2)
     assert surname.vectors.counts.tolist() == [[1, 2, 3], [0, 0, 0], [0, 255, 1]]
     assert surname.vectors.missing.tolist() == [False, True, False]

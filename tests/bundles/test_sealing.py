@@ -1,6 +1,8 @@
 import hashlib
+import json
 import stat
 import traceback
+from pathlib import Path
 
 import pyrage
 import pytest
@@ -23,10 +25,12 @@ from gramlink.bundles.sealing import (
     write_recipient,
 )
 from gramlink.errors import InvalidFile
+from reference import sealing as reference
 
 OURS, THEIRS = new_identity(), new_identity()
 DATA = b"MILLER,1980-01-31\n" * 20
 SEALED = seal(DATA, [OURS.recipient])
+VECTORS = json.loads(Path(__file__).parents[1].joinpath("golden", "sender-mark.json").read_text())
 
 
 def refused(data, identity=OURS):
@@ -273,3 +277,76 @@ def test_nobody_can_pass_for_another_to_a_reader():
             unseal_from(seal(one, [THEIRS.recipient]), THEIRS, "x")
     with pytest.raises(InvalidFile, match="not an age recipient"):
         unseal_from(seal(b"gramlink from nobody x\n", [THEIRS.recipient]), THEIRS, "x")
+
+
+def mark_of(sealed, reader):
+    """The mark on the first line of what was sealed."""
+    return unseal(sealed, reader, "x").partition(b"\n")[0].rpartition(b" ")[2].decode()
+
+
+@settings(deadline=None, max_examples=20)
+@given(data=st.binary(max_size=200))
+def test_a_mark_agrees_with_its_definition_at_both_ends(data):
+    mark = mark_of(seal_from(data, OURS, THEIRS.recipient), THEIRS)
+    assert mark == reference.mark(data, OURS.secret, THEIRS.recipient.key, sending=True)
+    assert mark == reference.mark(data, THEIRS.secret, OURS.recipient.key, sending=False)
+    back = mark_of(seal_from(data, THEIRS, OURS.recipient), OURS)
+    assert back != mark  # what is sent back has another key
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=[one["what"] for one in VECTORS])
+def test_the_test_vectors_hold_in_code_and_definition(vector):
+    sender, reader = Identity(vector["sender_identity"]), Identity(vector["reader_identity"])
+    assert sender.recipient.key == vector["sender_recipient"]
+    assert reader.recipient.key == vector["reader_recipient"]
+    content = bytes.fromhex(vector["content"])
+    marked = f"gramlink from {sender.recipient.key} {vector['mark']}\n".encode() + content
+    assert unseal(seal_from(content, sender, reader.recipient), reader, "x") == marked
+    assert unseal_from(seal(marked, [reader.recipient]), reader, "x") == (content, sender.recipient)
+    mark = reference.mark(content, sender.secret, reader.recipient.key, sending=True)
+    assert mark == vector["mark"]
+
+
+def test_the_definition_has_the_test_vectors_of_its_standards():
+    assert reference.hkdf(  # RFC 5869, appendix A.1
+        b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)), 42
+    ).hex() == (
+        "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
+    )
+    assert (
+        reference.x25519(  # RFC 7748, section 5.2
+            bytes.fromhex("a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4"),
+            bytes.fromhex("e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c"),
+        ).hex()
+        == "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
+    )
+    raw = reference.raw(OURS.recipient.key)
+    assert reference.age_key("age", raw) == OURS.recipient.key
+
+
+LOW_ORDER = [
+    0, 1, reference.PRIME - 1, reference.PRIME, reference.PRIME + 1,
+    325606250916557431795983626356110631294008115727848805560023387167927233504,
+    39382357235489614581723060781553021112529911719440698176882885853963445705823,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("top_bit", [0, 1])
+@pytest.mark.parametrize("point", LOW_ORDER, ids=range(len(LOW_ORDER)))
+def test_a_point_that_gives_everybody_the_same_secret_is_no_recipient(point, top_bit):
+    raw = (point | top_bit << 255).to_bytes(32, "little")
+    assert reference.x25519(reference.raw(OURS.secret), raw) == bytes(32)
+    key = reference.age_key("age", raw)
+    with pytest.raises(InvalidFile, match="nothing can be sealed to this age recipient") as caught:
+        Recipient(key)
+    assert "gramlink keys new" in caught.value.hint
+    forged = seal(f"gramlink from {key} {'0' * 64}\ngrams".encode(), [OURS.recipient])
+    with pytest.raises(InvalidFile, match="nothing can be sealed to this age recipient"):
+        unseal_from(forged, OURS, "x")
+
+
+def test_the_description_of_the_format_shows_the_first_test_vector():
+    page = Path(__file__).parents[2].joinpath("docs", "format.md").read_text("utf-8")
+    assert bytes.fromhex(VECTORS[0]["content"]) == b"grams"
+    for part in ("sender_identity", "reader_identity", "mark"):
+        assert f"`{VECTORS[0][part]}`" in page

@@ -14,6 +14,7 @@ from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import read_identity, seal
+from gramlink.embedding.projection import Projection
 from gramlink.parties.answers import answer
 
 TREE = '\nminer = "tree-linear"\n'
@@ -356,7 +357,7 @@ def test_an_allowance_that_makes_no_sense(refused):
 
 def test_what_has_no_privacy_cannot_be_paid_for(refused):
     edit("linkage.toml", "size = 60", 'miner = "exact"')
-    refused("mine", "hospital.csv", says="the exact miner has no privacy")
+    refused("mine", "hospital.csv", says="the grams of surname, whose miner is exact")
 
 
 KILLED = """
@@ -525,7 +526,7 @@ def test_one_name_for_two_owners(refused, run, done):
     says = ["two files were mined by 'hospital'", "--owner"]
     refused("merge", "hospital.mined.json", "b.json", says=says)
     refused("merge", "hospital.mined.json", "hospital.mined.json", says=says)
-    refused("link", "hospital.bundle", "hospital.bundle", says="both bundles are of", hint=False)
+    refused("link", "hospital.bundle", "hospital.bundle", says="two bundles are of", hint=False)
     refused("embed", "registry.csv", "--owner", "nobody", says=["not of nobody", "--owner"])
     (done / "registry.key").unlink()
     refused("embed", "registry.csv", "--owner", "nobody", says="not of nobody")
@@ -556,7 +557,7 @@ def test_one_name_for_two_of_three_owners(refused, run, done):
     refused("merge", *names, "x.json", says="two files were mined by 'x'")
     (done / "copy.bundle").write_bytes((done / "hospital.bundle").read_bytes())
     bundles = ["hospital.bundle", "registry.bundle", "copy.bundle"]
-    refused("link", *bundles, says="both bundles are of hospital", hint=False)
+    refused("link", *bundles, says="two bundles are of hospital", hint=False)
 
 
 def test_a_third_owner_of_another_schema_is_named(refused, run, done):
@@ -968,7 +969,7 @@ def test_an_output_never_replaces_a_key(refused, line, lost):
 
 def test_results_for_another_owner(refused, run, sealed):
     line = ("results", "registry.results.age", "hospital.csv", "--identity", "registry.identity")
-    refused(*line, says=["registry.results.age is for registry, not for hospital", "--owner"])
+    refused(*line, says=["the results' owner is registry, not hospital", "--owner"])
     run(*line[:2], "registry.csv", *line[3:])
     assert (sealed / "registry-links.csv").is_file()
 
@@ -980,13 +981,14 @@ def test_results_under_another_key(refused, sealed, possible):
     line = ("results", "hospital.results.age", "hospital.csv", "--identity", "hospital.identity")
     if possible:
         links = pl.DataFrame({"id_left": ["0a" * 16], "id_right": ["0b" * 16]})
+        projection = Projection.from_json((sealed / "projection.json").read_bytes(), "x").digest
         sent = Results(
-            "hospital", ("hospital", "registry"), "p", "links", (),
+            "hospital", ("hospital", "registry"), projection, "links", (),
             {"links": links, "possible": links.clear()},
         )  # fmt: skip
         data = seal(sent.to_bytes(), [opened.recipient])
         (sealed / "hospital.results.age").write_bytes(data)
-    says = "none of the pseudonyms in hospital.results.age is of hospital.csv under registry.key"
+    says = ["records in links are not in hospital.csv", "use the data and the key"]
     refused(*line, "--key", "registry.key", says=says)
 
 

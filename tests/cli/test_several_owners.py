@@ -14,7 +14,7 @@ from cli.owners import contents
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.lab.datasets import persons
-from gramlink.scoring import score as scoring
+from gramlink.matching import chance
 
 TOML = """\
 epsilon = 30
@@ -77,7 +77,7 @@ def embedded(tmp_path_factory):
 @pytest.fixture
 def three(embedded, folder, monkeypatch):
     """The working folder, with the bundles of three owners."""
-    monkeypatch.setattr(scoring, "RANDOM_PAIRS", 100_000)
+    monkeypatch.setattr(chance, "RANDOM_PAIRS", 100_000)
     for path in folder.iterdir():
         path.unlink()
     shutil.copytree(embedded, folder, dirs_exist_ok=True)
@@ -257,5 +257,5 @@ def test_the_summary_of_three_has_the_links_of_each_two(run, three):
 
 def test_the_same_owner_twice_is_refused(three, refused):  # noqa: ARG001
     refused(
-        "link", BUNDLES[0], BUNDLES[1], BUNDLES[0], says="both bundles are of clinic", hint=False
+        "link", BUNDLES[0], BUNDLES[1], BUNDLES[0], says="two bundles are of clinic", hint=False
     )

@@ -7,17 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gramlink.deciding.linkage import decide_scored, probabilities, warnings_of
-from gramlink.deciding.links import RULES
+from gramlink.deciding.rules import rule_named
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import persons
+from gramlink.lab.scores import score
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
+from gramlink.records.choices import RULES
 from gramlink.records.fields import Field
+from gramlink.records.levels import Levels
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.scores import score
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.model import Model
 from gramlink.scoring.score import Scored
@@ -27,7 +29,13 @@ LEFT, RIGHT = ["c", "a", "10", "b"], ["z", "x", "Y", "w"]
 MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
 RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
 MODEL = Model(
-    ("sex", "surname"), (0, 1), 1000, (MATCH,), RANDOM, (), (Pass({"sex": 0}), Pass({"surname": 1}))
+    ("sex", "surname"),
+    (Levels(0), Levels(1)),
+    1000,
+    (MATCH,),
+    RANDOM,
+    (),
+    (Pass({"sex": 0}), Pass({"surname": 1})),
 )
 ODDS = st.sampled_from([0.01, 0.2, 1 / 3, 0.5, 1.0, 2.0, 9.0, 1000.0])
 PAIRS = st.dictionaries(st.tuples(*[st.integers(0, 3)] * 2), ODDS).map(
@@ -40,10 +48,10 @@ def scored(pairs, model=MODEL):
     left, right, odds = (np.array([pair[n] for pair in pairs]) for n in range(3))
     levels = np.stack([left % 3, right % 4], axis=1).astype(np.uint8).reshape(len(pairs), 2)
     found = Candidates(
-        left.astype(np.int32), right.astype(np.int32), np.zeros((len(pairs), 2), np.int32),
+        left.astype(np.int32), right.astype(np.int32), levels,
         model.passes, (len(pairs), 0), (len(pairs), 0),
     )  # fmt: skip
-    return Scored(found, levels, np.log(odds.astype(float)), model)
+    return Scored(found, np.log(odds.astype(float)), model)
 
 
 def decided(pairs, rule, accept, review, left=LEFT, right=RIGHT):
@@ -62,7 +70,7 @@ def pairs_of(links):
 @settings(deadline=None, max_examples=100)
 @given(pairs=PAIRS)
 def test_probabilities_agree_with_the_definition(rule, pairs):
-    found = probabilities(scored(pairs), rule)
+    found = probabilities(scored(pairs), rule_named(rule))
     assert found.tolist() == pytest.approx(definition.probabilities(pairs, rule))
     assert ((found >= 0) & (found <= 1)).all()
 
@@ -73,7 +81,7 @@ def test_probabilities_agree_with_the_definition(rule, pairs):
 def test_links_and_possible_links_agree_with_the_definition(rule, pairs, two):
     review, accept = sorted(two)
     linkage = decided(pairs, rule, accept, review)
-    chances = probabilities(scored(pairs), rule).tolist()
+    chances = probabilities(scored(pairs), rule_named(rule)).tolist()
     chosen = definition.links(pairs, chances, LEFT, RIGHT, rule, accept)
     assert pairs_of(linkage.links) == named(chosen)
     others = definition.possible(pairs, chances, chosen, rule, review)
@@ -97,7 +105,7 @@ def test_two_equally_good_candidates_have_less_than_half_each():
     twice = [(0, 0, 50.0), (0, 1, 50.0)]
     for rule, chance in (("one-to-one", 50 / 101), ("best-per-left", 50 / 101), ("all", 50 / 51),
                          ("best-per-right", 50 / 51)):  # fmt: skip
-        assert probabilities(scored(twice), rule) == pytest.approx([chance] * 2)
+        assert probabilities(scored(twice), rule_named(rule)) == pytest.approx([chance] * 2)
     linkage = decided(twice, "one-to-one", 0.5, 0.1)
     assert len(linkage.links) == 0
     assert len(linkage.possible) == 2
@@ -117,7 +125,7 @@ def test_a_pair_at_the_border_is_within_it():
 def test_odds_too_large_for_a_number_are_certain_and_do_not_overflow():
     one = scored([(0, 0, 1.0), (1, 1, 1.0), (1, 2, 1.0)])
     one = replace(one, log_odds=np.array([5000.0, 5000.0, -5000.0]))
-    assert probabilities(one, "one-to-one") == pytest.approx([1, 1, 0])
+    assert probabilities(one, rule_named("one-to-one")) == pytest.approx([1, 1, 0])
     linkage = decide_scored(one, LEFT, RIGHT, "one-to-one", 0.5, 0.1)
     assert linkage.precision == pytest.approx(1)
 

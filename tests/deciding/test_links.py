@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -6,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.deciding.links import RULES, Links, decide, kept
+from gramlink.deciding.links import Links, decide, kept
 from gramlink.errors import InvalidParameter
 from gramlink.matching.pairs import Pairs
+from gramlink.records.choices import RULES
 from reference import matching as definition
 
 LEFT = ["c", "a", "10", "b", "9"]
@@ -109,7 +111,7 @@ def test_a_rule_that_does_not_exist_is_refused():
 
 
 def test_a_distance_is_the_root_of_its_square_in_units_of_the_scale():
-    links = decide(as_pairs([(0, 0, 0), (1, 1, 72)]), LEFT, RIGHT, "all", scale=6)
+    links = decide(replace(as_pairs([(0, 0, 0), (1, 1, 72)]), scale=6), LEFT, RIGHT, "all")
     assert links.details["distance"].to_list() == pytest.approx([0, 2**0.5])
 
 
@@ -138,7 +140,7 @@ def test_links_need_no_details():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_no_links_are_an_empty_frame_of_the_same_columns(rule):
-    links = decide(as_pairs([]), ["a"], ["b"], rule, scale=6)
+    links = decide(as_pairs([]), ["a"], ["b"], rule)
     assert len(links) == 0
     assert links.bare.to_polars().schema == {"id_left": pl.String, "id_right": pl.String}
     assert links.to_polars().schema["distance"] == pl.Float64

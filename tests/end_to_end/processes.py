@@ -77,7 +77,7 @@ class Server:
 
     def start(self):
         before = self.said().count("listens at")
-        args = ("serve", "--data", "unit", "--port", self.port, *self.options)
+        args = ("unit", "serve", "--data", "unit", "--port", self.port, *self.options)
         self.process = started(args, self.folder, "server.txt")
         until(lambda: self.said().count("listens at") > before, "the server", self.process)
 
@@ -109,7 +109,7 @@ class Server:
     def create(self, name, schema, *parties, returns=()):
         """Make an exchange, and say where each party's token is."""
         given = [word for one in returns for word in ("--returns", one)]
-        self.run("exchanges", "new", name, schema, *parties, "--data", "unit", *given)
+        self.run("unit", "new", name, schema, *parties, "--data", "unit", *given)
         return {party: self.folder / f"{name}-{party}.token" for party in parties}
 
     def ask(self, query, *values):

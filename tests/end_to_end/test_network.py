@@ -19,7 +19,7 @@ def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
     for agreed in ("keys code: ", "fingerprint of the projection: ", "the linkage unit's key: "):
         (line,) = [line for line in ours if agreed in line]
         assert line in theirs
-    log = json.loads(server.run("exchanges", "log", "--data", "unit", "--json"))
+    log = json.loads(server.run("unit", "log", "--data", "unit", "--json"))
     assert log["intact"]
     told = server.said() + json.dumps(log)
     for party in two:
@@ -28,7 +28,7 @@ def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
 
 
 def test_a_server_killed_in_every_stage_goes_on(server, two):
-    """Killed while one has joined, one base is there, a bundle comes, is checked, is linked."""
+    """Killed while one has joined, one has sent, a bundle comes, is checked, is linked."""
     one, other = two
 
     def restart():
@@ -39,7 +39,7 @@ def test_a_server_killed_in_every_stage_goes_on(server, two):
     until(lambda: server.ask("SELECT 1 FROM parties WHERE recipient IS NOT NULL"), "joining")
     restart()
     other.start(server.url)
-    until(lambda: server.ask("SELECT 1 FROM bases"), "a base")
+    until(lambda: server.ask("SELECT 1 FROM mined"), "what one mined")
     restart()
     until(lambda: {"uploading", "checking"} & set(server.states()), "an upload")
     restart()
@@ -50,7 +50,7 @@ def test_a_server_killed_in_every_stage_goes_on(server, two):
     for party in two:
         party.finish()
     assert_as_in_one_process(*two)
-    assert json.loads(server.run("exchanges", "log", "--data", "unit", "--json"))["intact"]
+    assert json.loads(server.run("unit", "log", "--data", "unit", "--json"))["intact"]
 
 
 def test_an_owner_killed_in_every_stage_goes_on_and_spends_once(server, two):

@@ -6,11 +6,13 @@ import httpx
 import pytest
 
 from fake_unit import TOKEN, reply
+from gramlink.bundles.sealing import new_identity
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, Refused, Unanswered
 from gramlink.exchange import client as module
 from gramlink.exchange import connection
 from gramlink.exchange.client import Client
 from gramlink.exchange.connection import checked_url, read_token
+from gramlink.exchange.wire import Limits, UnitInfo
 
 URL = "http://localhost:8440"
 
@@ -44,7 +46,19 @@ class Script:
         return Client(URL, TOKEN, transport=transport, **options)
 
 
-FINE = (200, b'{"recipient": "age1"}')
+KEY = new_identity().recipient
+FINE = (
+    200,
+    UnitInfo(
+        gramlink="0.1.0",
+        recipient=KEY,
+        fingerprint=KEY.fingerprint,
+        limits=Limits(bundle_bytes=2**32, mined_bytes=2**26),
+    )
+    .model_dump_json()
+    .encode(),
+)
+SHA256 = "0" * 64
 
 
 @pytest.mark.parametrize(
@@ -59,7 +73,7 @@ FINE = (200, b'{"recipient": "age1"}')
 )
 def test_what_may_go_away_is_tried_again_and_said_once(trouble):
     script = Script(trouble, trouble, trouble, FINE)
-    assert script.client().unit() == {"recipient": "age1"}
+    assert script.client().unit().recipient == KEY
     assert script.said == ["the linkage unit does not answer; trying again"]
     assert script.pauses == [0.2, 0.4, 0.8]
 
@@ -123,12 +137,12 @@ def test_an_answer_that_is_no_json_object_is_refused(content):
 
 
 def test_answers_are_bounded_before_they_are_kept(monkeypatch):
-    monkeypatch.setattr(module, "MOST_BASE", 1000)
+    monkeypatch.setattr(module, "MOST_MINED", 1000)
     monkeypatch.setattr(module, "MOST_RESULTS", 1000)
-    assert Script((200, bytes(1000))).client().base("x", "registry") == bytes(1000)
+    assert Script((200, bytes(1000))).client().mined("x", "registry") == bytes(1000)
     large, kept = Script((200, bytes(1001))).client(), io.BytesIO()
     with pytest.raises(InvalidFile, match="larger than 1,000 bytes"):
-        large.base("x", "registry")
+        large.mined("x", "registry")
     with pytest.raises(InvalidFile, match="larger than 1,000 bytes"):
         large.results("x", kept)
     assert len(kept.getvalue()) <= 1000
@@ -151,8 +165,8 @@ def test_results_that_were_cut_off_are_fetched_anew():
 
 def test_names_are_quoted_in_paths():
     script = Script((204, b""))
-    script.client().put_base("stroke-2026", "St. Mary's?/&#", b"sealed")
-    expected = b"/api/exchanges/stroke-2026/bases/St.%20Mary%27s%3F%2F%26%23"
+    script.client().put_mined("stroke-2026", "St. Mary's?/&#", b"sealed")
+    expected = b"/api/exchanges/stroke-2026/mined/St.%20Mary%27s%3F%2F%26%23"
     assert script.requests[0].url.raw_path == expected
 
 
@@ -177,7 +191,7 @@ class Part:
 def upload(unit, data, **options):
     script, seen = Script(unit), []
     client = script.client(**options)
-    client.upload("x", io.BytesIO(data), len(data), "digest", lambda *done: seen.append(done))
+    client.upload("x", io.BytesIO(data), len(data), SHA256, lambda *done: seen.append(done))
     return script, seen
 
 
@@ -269,20 +283,20 @@ def test_another_upload_of_ours_that_is_still_under_way_is_waited_for():
     [b"{}", b'{"offset": -1}', b'{"offset": 51}', b'{"offset": "0"}', b'{"offset": true}'],
 )
 def test_an_offset_that_cannot_be_is_refused(answer):
-    with pytest.raises(InvalidFile, match="how much of the bundle"):
+    with pytest.raises(InvalidFile, match="not that of a linkage unit: offset: "):
         upload(lambda _: (200, answer), bytes(50))
 
 
 def test_a_unit_that_takes_nothing_exhausts_patience(monkeypatch):
     script = Script((200, b'{"offset": 0}'))
     with pytest.raises(Unanswered, match="takes nothing of the bundle"):
-        script.client(monkeypatch, patience=20).upload("x", io.BytesIO(bytes(50)), 50, "digest")
+        script.client(monkeypatch, patience=20).upload("x", io.BytesIO(bytes(50)), 50, SHA256)
 
 
 def test_another_bundle_than_the_one_sent_before_is_an_error():
     script = Script((409, b'{"error": "another bundle was uploaded", "hint": ""}'))
     with pytest.raises(Refused, match="another bundle was uploaded"):
-        script.client().upload("x", io.BytesIO(bytes(50)), 50, "digest")
+        script.client().upload("x", io.BytesIO(bytes(50)), 50, SHA256)
 
 
 @pytest.mark.parametrize(

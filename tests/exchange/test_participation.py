@@ -43,7 +43,7 @@ from gramlink.privacy.ledger import Ledger
 
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
-    "mining.json", "mined.json", "base-2.age", "mined-2.json", "projection.json", "bundle.age",
+    "mining.json", "mined.json", "mined-for-2.age", "mined-2.json", "projection.json", "bundle.age",
     "results.age", "links.csv", "done.json",
 ]  # fmt: skip
 
@@ -91,7 +91,7 @@ class Hospital:
         assert not list(self.folder.glob(".*"))
         # the peer embedded with the very grams that the folder has
         sent, _ = unseal_from(
-            self.unit.bases["hospital", "registry"], self.unit.peers[0].identity, "what was sent"
+            self.unit.mined["hospital", "registry"], self.unit.peers[0].identity, "what was sent"
         )
         assert sent == mined.to_json()
 
@@ -116,7 +116,7 @@ def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
     assert done["written"] == {"links": str(hospital.folder / "links.csv")}
     assert hospital.asked == 1
     assert sorted(path.name for path in hospital.folder.iterdir()) == sorted([*FILES, "lock"])
-    assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/bases/registry") == 1
+    assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/mined/registry") == 1
 
 
 def test_what_is_kept_is_for_the_owner_alone(hospital):
@@ -260,7 +260,7 @@ def test_a_crash_at_every_single_request_loses_nothing(hospital, unit, when):
     assert len(crashed) == 10
 
 
-@pytest.mark.parametrize("where", ["PUT /bases/registry", "POST /upload"])
+@pytest.mark.parametrize("where", ["PUT /mined/registry", "POST /upload"])
 def test_the_same_bytes_are_sent_whenever_it_is_tried(hospital, unit, where):
     sent = []
 
@@ -337,10 +337,10 @@ def test_a_schema_of_ones_own_names_the_columns_and_may_differ_in_nothing_else(h
 @pytest.mark.parametrize(
     ("schema", "says"),
     [
-        ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "would know the grams of surname"),
-        ('[fields.surname]\nminer = "random"\n', "would know the grams of surname"),
-        ('[fields.surname]\nminer = "exact"\n', "would know the grams of surname"),
-        ('[fields.born]\nkind = "date"\n', "no field of the exchange is mined"),
+        ('[fields.surname]\nminer = "public"\ngrams = ["A"]\n', "could know the grams of surname"),
+        ('[fields.surname]\nminer = "random"\n', "could know the grams of surname"),
+        ('[fields.surname]\nminer = "exact"\n', "could know the grams of surname"),
+        ('[fields.born]\nkind = "date"\n', "could know all grams, as no field is mined"),
         ("nonsense", "is not TOML"),
         ("", "has no field"),
     ],
@@ -369,7 +369,7 @@ def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit
 
 
 def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit):
-    unit.trouble = lambda request: fail() if "/bases/" in request.url.path else None
+    unit.trouble = lambda request: fail() if "/mined/" in request.url.path else None
 
     def fail():
         raise Crash
@@ -381,7 +381,7 @@ def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit)
         hospital.take_part(folder=Path("another"), ledger=Path("hospital.ledger"))
 
 
-@pytest.mark.parametrize("where", ["/bases/", "/upload"])
+@pytest.mark.parametrize("where", ["/mined/", "/upload"])
 def test_mined_grams_that_are_paid_for_are_not_mined_again(hospital, unit, where):
     unit.trouble = lambda request: fail() if where in request.url.path else None
 
@@ -406,7 +406,7 @@ def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_p
     assert "  nothing: what was mined before is used again" in hospital.said
     assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (30, 1)
     assert len(hospital.links()) > 0.9 * COUNT
-    sent, _ = unseal_from(again.bases["hospital", "registry"], again.peers[0].identity, "x")
+    sent, _ = unseal_from(again.mined["hospital", "registry"], again.peers[0].identity, "x")
     assert sent == (tmp_path / "before.json").read_bytes()
 
 
@@ -434,7 +434,7 @@ def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, marked):
     mined = mined_by("registry").to_json()
 
     def forged(where, content):
-        if where != f"GET /api/exchanges/{EXCHANGE}/bases/registry":
+        if where != f"GET /api/exchanges/{EXCHANGE}/mined/registry":
             return content
         reader = Recipient(unit.recipients["hospital"])
         return seal_from(mined, unit.identity, reader) if marked else seal(mined, [reader])
@@ -460,7 +460,7 @@ def test_a_party_that_joins_after_consent_ends_everything(hospital, unit):
     unit.tamper = grown
     with pytest.raises(Mismatch, match="not those you agreed to"):
         hospital.take_part()
-    assert ("hospital", "spy") not in unit.bases
+    assert ("hospital", "spy") not in unit.mined
 
 
 def pinned(unit, *names):
@@ -482,7 +482,7 @@ def test_a_key_in_the_place_of_an_owners_own_ends_everything(hospital, unit):
         hospital.take_part(peers=peers)
     assert hospital.asked == 0
     assert not Path("hospital.ledger").exists()
-    assert ("hospital", "registry") not in unit.bases
+    assert ("hospital", "registry") not in unit.mined
 
 
 @pytest.mark.parametrize("whose", ["unit", "own"])
@@ -513,7 +513,7 @@ def test_peers_must_be_named_all_or_none():
     ],
 )
 def test_what_changes_after_consent_ends_everything(hospital, unit, change, says):
-    unit.trouble = lambda request: fail() if "PUT" in request.method and unit.bases else None
+    unit.trouble = lambda request: fail() if "PUT" in request.method and unit.mined else None
 
     def fail():
         raise Crash
@@ -524,11 +524,11 @@ def test_what_changes_after_consent_ends_everything(hospital, unit, change, says
     change(hospital)
     with pytest.raises(Mismatch, match=f"since you agreed, this has changed: .*{says}"):
         hospital.take_part()
-    assert ("hospital", "registry") not in unit.bases
+    assert ("hospital", "registry") not in unit.mined
 
 
 def test_another_epsilon_or_ledger_after_consent_is_refused(hospital, unit):
-    unit.trouble = lambda request: fail() if "/bases/" in request.url.path else None
+    unit.trouble = lambda request: fail() if "/mined/" in request.url.path else None
 
     def fail():
         raise Crash
@@ -617,10 +617,22 @@ HOSTILE = {
         lambda unit: lambda _: seal(b"hello", [Recipient(unit.recipients["hospital"])]),
         "damaged or not a results",
     ),
-    "of another owner": (lambda unit: resealed(unit, owner="registry"), "of another owner"),
-    "of another exchange": (lambda unit: resealed(unit, exchange="other"), "of another exchange"),
-    "of another projection": (lambda unit: resealed(unit, projection="0"), "another projection"),
-    "of other owners": (lambda unit: resealed(unit, owners=("a", "hospital")), "other owners"),
+    "of another owner": (
+        lambda unit: resealed(unit, owner="registry"),
+        "results' owner is registry, not hospital",
+    ),
+    "of another exchange": (
+        lambda unit: resealed(unit, exchange="other"),
+        "exchange is other, not stroke-2026",
+    ),
+    "of another projection": (
+        lambda unit: resealed(unit, projection="0"),
+        "results' projection is 0, not ",
+    ),
+    "of other owners": (
+        lambda unit: resealed(unit, owners=("a", "hospital")),
+        "owners are a, hospital, not hospital, reg",
+    ),
 }
 
 
@@ -682,7 +694,7 @@ def test_nothing_gets_into_a_spreadsheet_that_could_run(hospital, unit, columns,
         lambda status: status["parties"][0].update(name="someone else"),
         lambda status: status["parties"][0].update(recipient="age1nonsense"),
         lambda status: status["parties"][0].update(recipient=5),
-        lambda status: status["parties"][0].update(bases=5),
+        lambda status: status["parties"][0].update(mined_sent_to=5),
         lambda status: status["parties"][0].update(bundle=None),
         lambda status: status["progress"].update(done="many"),
         lambda status: status["progress"].update(done=-1),
@@ -710,6 +722,7 @@ def test_a_status_that_cannot_be_is_refused_in_one_line(hospital, unit, change):
     "token",
     [
         {"role": "operator", "exchange": None, "party": None},
+        {"role": "party", "exchange": None, "party": None},
         {"role": "party", "exchange": "../../etc", "party": "hospital"},
         {"role": "party", "exchange": EXCHANGE, "party": "../hospital"},
         {"role": "party", "exchange": 5, "party": "hospital"},
@@ -718,7 +731,8 @@ def test_a_status_that_cannot_be_is_refused_in_one_line(hospital, unit, change):
     ],
 )
 def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
-    unit.tamper = lambda path, content: json.dumps(token).encode() if "token" in path else content
+    told = {"expires": "2030-01-01T00:00:00Z", **token} if token else token
+    unit.tamper = lambda path, content: json.dumps(told).encode() if "token" in path else content
     before = set(Path.cwd().iterdir())
     with pytest.raises(GramlinkError):
         hospital.take_part()
@@ -739,7 +753,7 @@ def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
 def test_what_another_owner_mined_is_checked(hospital, unit, sent, says):
     unit.tamper = lambda path, content: (
         seal_from(sent(), unit.peers[0].identity, Recipient(unit.recipients["hospital"]))
-        if path.startswith("GET") and "/bases/" in path
+        if path.startswith("GET") and "/mined/" in path
         else content
     )
     with pytest.raises(GramlinkError, match=says):

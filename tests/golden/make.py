@@ -5,6 +5,7 @@ that are sealed are different each time they are made, and noise is too: so what
 counts written out here, and a new file is for a new version of the format only, beside the old.
 """
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,9 +14,17 @@ import polars as pl
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import Identity, seal, write_identity, write_recipient
+from gramlink.bundles.sealing import (
+    Identity,
+    seal,
+    seal_from,
+    unseal,
+    write_identity,
+    write_recipient,
+)
 from gramlink.embedding.projection import Projection, agree
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.mined import Mined
 from gramlink.mining.prefixes import Tree
@@ -25,6 +34,7 @@ from gramlink.records.schema import Schema, schema_from
 FOLDER = Path(__file__).parent
 # for tests only, and known to all
 SECRET = "AGE-SECRET-KEY-1QKNE35LYRA6TME8GVD7UM7JLN82XCSNS9Q3XDXA9MS8MDMZC84WQ0Q3E9M"
+OTHER_SECRET = "AGE-SECRET-KEY-1DFHP87W7Y0YTDKLUW3SJP3AQKR7F5C54ZF4LWKCW8Z4NUZPEWJCQSYJG6E"
 CREATED = "2026-03-14T15:09:26Z"
 DOCUMENT = {
     "edits": 1,
@@ -79,16 +89,18 @@ def bundle() -> Bundle:
         settings=for_the_unit(schema()),
         projection=shared.digest,
         ids=IDS,
-        fields={
-            "surname": Encoded(
-                Vectors(names, surname, np.array([False, True, False])),
-                np.array([[0, 3 * step], [0, 0], [0, 5 * step]]),
-            ),
-            "born": Encoded(
-                Vectors(dates, born, np.array([False, False, True])),
-                np.array([[0, 2, 4]] * 3),
-            ),
-        },
+        records=VectorRecords(
+            {
+                "surname": Encoded(
+                    Vectors(names, surname, np.array([False, True, False])),
+                    np.array([[0, 3 * step], [0, 0], [0, 5 * step]]),
+                ),
+                "born": Encoded(
+                    Vectors(dates, born, np.array([False, False, True])),
+                    np.array([[0, 2, 4]] * 3),
+                ),
+            }
+        ),
         owners=shared.owners,
         epsilon=EPSILON["hospital"],
         exchange="stroke-2026",
@@ -151,6 +163,34 @@ def clusters() -> Results:
     )  # fmt: skip
 
 
+def marks() -> list[dict[str, str]]:
+    """What two parties send each other and themselves, with the sender's mark on it."""
+    first, second = Identity(SECRET), Identity(OTHER_SECRET)
+    cases = {
+        "there": (first, second, b"grams"),
+        "and back": (second, first, b"grams"),
+        "nothing": (first, second, b""),
+        "to oneself": (first, first, b"grams"),
+        "a line end and bytes": (first, second, b"\n\x00\xff"),
+    }
+    return [
+        {
+            "what": what,
+            "sender_identity": sender.secret,
+            "sender_recipient": sender.recipient.key,
+            "reader_identity": reader.secret,
+            "reader_recipient": reader.recipient.key,
+            "content": content.hex(),
+            "mark": _first_line(seal_from(content, sender, reader.recipient), reader).split()[-1],
+        }
+        for what, (sender, reader, content) in cases.items()
+    ]
+
+
+def _first_line(sealed: bytes, reader: Identity) -> str:
+    return unseal(sealed, reader, "marked").decode("utf-8", "replace").partition("\n")[0]
+
+
 def unsealed() -> dict[str, bytes]:
     """The files that are the same each time they are made."""
     return {
@@ -167,6 +207,7 @@ def main() -> None:
     """Write all that is not there yet."""
     write_identity(FOLDER / "unit.identity", identity(), "unit")
     write_recipient(FOLDER / "unit.recipient", identity().recipient, "unit")
+    (FOLDER / "sender-mark.json").write_text(json.dumps(marks(), indent=1) + "\n")
     for name, data in unsealed().items():
         (FOLDER / name).write_bytes(data)
         sealed = FOLDER / f"{name}.age"

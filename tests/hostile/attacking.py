@@ -29,6 +29,7 @@ from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal
 from gramlink.embedding.projection import agree
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.io.files import digest
 from gramlink.lab.datasets import sample, surnames
 from gramlink.parties.owner import Owner
@@ -99,23 +100,23 @@ def embedded(name, schema=SCHEMA, which=0):
 
 def unlike(bundle, rows, count=1):
     """The bundle with so many rows, all of them with the same counts of grams."""
-    field = bundle.fields["surname"]
+    field = bundle.records.fields["surname"]
     counts = np.full((rows, len(field.vectors.lengths)), count, np.uint8)
     limits = None if field.thresholds is None else np.tile(field.thresholds[:1], (rows, 1))
     ids = tuple(sorted(os.urandom(16).hex() for _ in range(rows)))
     vectors = Vectors(counts, field.vectors.lengths, np.zeros(rows, np.bool_))
-    return replace(bundle, ids=ids, fields={"surname": Encoded(vectors, limits)})
+    return replace(bundle, ids=ids, records=VectorRecords({"surname": Encoded(vectors, limits)}))
 
 
 def spread(bundle, rows):
     """The bundle with so many rows that are far from each other, and the same at all parties."""
-    field = bundle.fields["surname"]
+    field = bundle.records.fields["surname"]
     shape = (rows, len(field.vectors.lengths))
     counts = np.random.default_rng(7).integers(0, 256, shape).astype(np.uint8)
     limits = None if field.thresholds is None else np.tile(field.thresholds[:1], (rows, 1))
     ids = tuple(sorted(os.urandom(16).hex() for _ in range(rows)))
     vectors = Vectors(counts, field.vectors.lengths, np.zeros(rows, np.bool_))
-    return replace(bundle, ids=ids, fields={"surname": Encoded(vectors, limits)})
+    return replace(bundle, ids=ids, records=VectorRecords({"surname": Encoded(vectors, limits)}))
 
 
 def forged(bundle, *, records=None, text=None, files=None, compression=0, **manifest):
@@ -178,9 +179,9 @@ class Party:
     def join(self):
         self.ask("PUT", "recipient", 204, content=self.recipient.key)
 
-    def send_base(self, to):
+    def send_mined(self, to):
         sealed = seal(b"grams", [identity_of(to).recipient])
-        self.ask("PUT", f"bases/{quote(to, safe='')}", 204, content=sealed)
+        self.ask("PUT", f"mined/{quote(to, safe='')}", 204, content=sealed)
 
     def view(self):
         return self.ask("GET", "", 200).json()
@@ -349,7 +350,7 @@ class Server:
         for one in parties:
             one.join()
         for one, other in itertools.permutations(parties, 2):
-            one.send_base(other.name)
+            one.send_mined(other.name)
         return parties
 
     def works(self):
@@ -380,9 +381,9 @@ class Server:
             known.add(f"exchanges/{exchange}/{kind.format(number)}")
             known |= {f"exchanges/{exchange}/results-{number}.age"} if results else set()
         for exchange, sender, receiver in self.tables(
-            "SELECT exchange, sender, receiver FROM bases JOIN parties ON number = sender"
+            "SELECT exchange, sender, receiver FROM mined JOIN parties ON number = sender"
         ):
-            known.add(f"exchanges/{exchange}/base-{sender}-{receiver}.age")
+            known.add(f"exchanges/{exchange}/mined-{sender}-{receiver}.age")
         return sorted(set(self.files()) - known)
 
     def leaks(self):

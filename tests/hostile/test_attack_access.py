@@ -17,8 +17,8 @@ def everything(party):
         ("GET", party.path, {}),
         ("GET", f"{party.path}/schema", {}),
         ("PUT", f"{party.path}/recipient", {"content": party.recipient.key}),
-        ("PUT", f"{party.path}/bases/registry", {"content": sealed}),
-        ("GET", f"{party.path}/bases/registry", {}),
+        ("PUT", f"{party.path}/mined/registry", {"content": sealed}),
+        ("GET", f"{party.path}/mined/registry", {}),
         ("POST", f"{party.path}/upload", {"json": {"size": 1, "sha256": "0" * 64}}),
         ("PATCH", f"{party.path}/upload?offset=0", {"content": b"x"}),
         ("GET", f"{party.path}/results", {}),
@@ -93,11 +93,11 @@ def test_another_partys_token_acts_for_that_party_alone(server, two):
     assert set(hidden.values()) == {None}
     assert "token" not in seen
     before = server.files()
-    base = registry.ask("GET", "bases/hospital", 200).content
-    assert base != hospital.ask("GET", "bases/registry", 200).content
-    assert_refused(registry.ask("GET", "bases/registry"), 404, "has not sent its base")
+    mined = registry.ask("GET", "mined/hospital", 200).content
+    assert mined != hospital.ask("GET", "mined/registry", 200).content
+    assert_refused(registry.ask("GET", "mined/registry"), 404, "has not sent what it mined")
     sealed = seal(b"others", [registry.recipient])
-    assert_refused(registry.ask("PUT", "bases/registry", content=sealed), 422, "of its own")
+    assert_refused(registry.ask("PUT", "mined/registry", content=sealed), 422, "of its own")
     assert_refused(registry.ask("GET", "results"), 404, "not ready")
     assert server.files() == before
 
@@ -184,7 +184,7 @@ def test_the_cookie_is_not_for_scripts_nor_for_other_sites(server):
 
 
 def test_the_unit_does_not_take_its_own_key_for_a_partys_however_it_is_written(server):
-    """A party that gives it, by mistake or not, has the others seal their bases to the unit."""
+    """A party that gives it, by mistake or not, has the others seal what they mined to the unit."""
     hospital, _ = server.exchange()
     with server.untouched():
         for key in (server.recipient.key, server.recipient.key.upper()):

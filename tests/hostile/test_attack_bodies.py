@@ -48,7 +48,7 @@ def test_a_body_over_the_limit_is_refused(server, pair):
         answer = server.ask("POST", "/api/exchanges", content=b" " * (2**20 + 1))
         assert_refused(answer, 413, "larger")
         sealed = seal(bytes(64 * 2**20), [identity_of("registry").recipient])
-        assert_refused(hospital.ask("PUT", "bases/registry", content=sealed), 413, "larger")
+        assert_refused(hospital.ask("PUT", "mined/registry", content=sealed), 413, "larger")
 
 
 def test_a_body_over_what_was_announced_is_refused_and_not_kept(pair):

@@ -16,6 +16,7 @@ from gramlink.bundles.bundle import RECORDS
 from gramlink.bundles.sealing import new_identity, seal
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.parties.owner import Owner
 from gramlink.records.reading import read_records
 from hostile.attacking import (
@@ -58,11 +59,11 @@ def limits(value):
     """The bundle with another threshold in its first row."""
 
     def change(bundle):
-        field = bundle.fields["surname"]
+        field = bundle.records.fields["surname"]
         thresholds = field.thresholds.copy()
         thresholds[0, -1] = value(field) if callable(value) else value
         changed = Encoded(field.vectors, thresholds)
-        return replace(bundle, fields={"surname": changed}).to_bytes()
+        return replace(bundle, records=VectorRecords({"surname": changed})).to_bytes()
 
     return change
 
@@ -117,7 +118,7 @@ def test_bundles_of_two_projections_are_told_apart(two):
     registry.upload(registry.sealed(other.to_bytes()))
     state, reason = registry.verdict()
     assert state == "refused"
-    assert "differ in the projection" in reason
+    assert "embedded with different projections" in reason
     registry.upload()
     assert registry.outcome() == ("done", None)
 
@@ -127,22 +128,28 @@ def test_bundles_of_other_dimensions_under_one_projection_are_not_linked(two):
     hospital, registry = two
     hospital.upload()
     bundle = registry.bundle()
-    vectors = bundle.fields["surname"].vectors
+    vectors = bundle.records.fields["surname"].vectors
     fewer = Vectors(vectors.counts[:, 1:], vectors.lengths[1:], vectors.missing)
-    registry.upload(registry.sealed(replace(bundle, fields={"surname": Encoded(fewer)}).to_bytes()))
+    registry.upload(
+        registry.sealed(
+            replace(bundle, records=VectorRecords({"surname": Encoded(fewer)})).to_bytes()
+        )
+    )
     state, reason = registry.verdict()
     if state == "accepted":
         state, reason = registry.outcome()
     assert state in ("refused", "failed")
-    assert "differ in the gram lengths" in reason
+    assert "encoded their records differently" in reason
 
 
 def test_a_left_owner_without_thresholds_may_try_again(two):
     """It is the bundle that is wrong, which is seen without the other one."""
     hospital, _ = two
     bundle = hospital.bundle()
-    without = Encoded(bundle.fields["surname"].vectors)
-    hospital.upload(hospital.sealed(replace(bundle, fields={"surname": without}).to_bytes()))
+    without = Encoded(bundle.records.fields["surname"].vectors)
+    hospital.upload(
+        hospital.sealed(replace(bundle, records=VectorRecords({"surname": without})).to_bytes())
+    )
     state, reason = hospital.verdict()
     assert state == "refused"
     assert "thresholds" in reason
@@ -173,7 +180,7 @@ def test_a_number_that_becomes_infinity_is_refused(reason):
 
 def negative(bundle):
     rows = bundle.rows()
-    width = len(bundle.fields["surname"].vectors.lengths)
+    width = len(bundle.records.fields["surname"].vectors.lengths)
     kind = pl.Array(pl.Int8, width)
     counts = pl.Series("surname.counts", [[-1] * width] * len(rows), dtype=kind)
     records = rows.with_columns(counts)
@@ -238,7 +245,7 @@ def test_a_negative_epsilon_is_refused(reason):
     assert "is damaged" in reason
 
 
-@forging(lambda bundle: forged(bundle, **{"gram lengths": {"surname": [1] * 10**5}}))
+@forging(lambda bundle: forged(bundle, shape={"surname": [1] * 10**5}))
 def test_a_hundred_thousand_grams_are_refused(reason):
     assert "gram lengths are not up to 1,000" in reason
 
@@ -247,10 +254,10 @@ def test_a_hundred_thousand_grams_are_refused(reason):
 
 
 def none_of(bundle):
-    field = bundle.fields["surname"]
+    field = bundle.records.fields["surname"]
     vectors = Vectors(field.vectors.counts[:0], field.vectors.lengths, np.zeros(0, np.bool_))
     empty = {"surname": Encoded(vectors, field.thresholds[:0])}
-    return replace(bundle, ids=(), fields=empty).to_bytes()
+    return replace(bundle, ids=(), records=VectorRecords(empty)).to_bytes()
 
 
 @forging(none_of)
@@ -346,7 +353,7 @@ def giant(bundle):
     assert len(records) < 10**5
     one = bundle.settings["fields"]["surname"]
     settings = {**bundle.settings, "fields": dict.fromkeys(names, one)}
-    lengths = {"gram lengths": dict.fromkeys(names, [1] * 1000)}
+    lengths = {"shape": dict.fromkeys(names, [1] * 1000)}
     return forged(bundle, records=records, rows=65_000, settings=settings, **lengths)
 
 

@@ -74,8 +74,8 @@ def test_a_path_in_an_address_leads_nowhere(server, pair, trick):
             ("GET", f"/api/exchanges/{trick}", None),
             ("GET", f"/api/exchanges/{trick}/schema", None),
             ("GET", f"/api/exchanges/{trick}/results", None),
-            ("GET", f"{hospital.path}/bases/{trick}", None),
-            ("PUT", f"{hospital.path}/bases/{trick}", sealed),
+            ("GET", f"{hospital.path}/mined/{trick}", None),
+            ("PUT", f"{hospital.path}/mined/{trick}", sealed),
             ("GET", f"/static/{trick}", None),
             ("GET", f"/static/../{trick}", None),
         ]:

@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_is_said_to_be_and_nothing_is_left(small_disk, start
     for party in other:
         party.join()
     sealed = seal(bytes(2 * 10**6), [identity_of("registry").recipient])
-    assert_refused(other[0].ask("PUT", "bases/registry", content=sealed), 413, "no room")
+    assert_refused(other[0].ask("PUT", "mined/registry", content=sealed), 413, "no room")
     assert server.files() == before
     free(small_disk)
     fill(small_disk, leave=0)
@@ -242,7 +242,7 @@ def test_an_exchange_that_is_deleted_during_an_upload_leaves_nothing(server, sou
     assert not parts()
 
 
-def test_a_base_for_an_exchange_whose_files_were_erased_is_refused(start):
+def test_what_was_mined_for_an_exchange_whose_files_were_erased_is_refused(start):
     server = start("--keep-days", 0)
     parties = server.at_bundles()
     for party in parties:
@@ -250,9 +250,9 @@ def test_a_base_for_an_exchange_whose_files_were_erased_is_refused(start):
     assert parties[0].outcome() == ("done", None)
     until(lambda: parties[0].view()["erased"], "the erasing")
     sealed = seal(b"another", [identity_of("registry").recipient])
-    answer = parties[0].ask("PUT", "bases/registry", content=sealed)
+    answer = parties[0].ask("PUT", "mined/registry", content=sealed)
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text)
-    for path in ("results", "bases/registry", "upload?offset=0"):
+    for path in ("results", "mined/registry", "upload?offset=0"):
         method = "PATCH" if "upload" in path else "GET"
         assert 400 <= parties[0].ask(method, path, content=b"").status_code < 500
     server.assert_sound()
@@ -277,7 +277,7 @@ def test_tables_that_are_locked_for_a_while_are_waited_for(server, sound):
 
 def test_tables_that_are_locked_for_long_are_said_to_be_busy(start):
     """Here for longer than a second, as waiting for the true half minute takes too long."""
-    server = start(before="import gramlink.server.store as store; store.BUSY = 1\n")
+    server = start(before="from gramlink.server.store import database; database.BUSY = 1\n")
     hospital, _ = server.at_bundles()
     with closing(sqlite3.connect(server.data / "unit.sqlite3", isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
@@ -295,7 +295,7 @@ def test_tables_that_are_locked_for_long_are_said_to_be_busy(start):
 
 def test_tables_that_are_locked_while_a_worker_starts_do_not_end_its_job(start):
     """A back-up that takes its time is no reason to refuse a bundle, or to fail an exchange."""
-    before = "import gramlink.server.store as store; store.BUSY = 1\n"
+    before = "from gramlink.server.store import database; database.BUSY = 1\n"
     server = start(before=before)
     hospital, registry = server.at_bundles()
     hospital.upload()

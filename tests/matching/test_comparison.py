@@ -7,7 +7,8 @@ from comparisons import encoded, files, numbered
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.kernels.comparison import FARTHEST, glances_of, least_squared
-from gramlink.matching.comparison import Comparison, level_names
+from gramlink.matching.comparison import Comparison
+from gramlink.records.levels import Levels
 from reference import comparing as definition
 
 SEEDS = st.integers(0, 2**32)
@@ -49,7 +50,7 @@ def test_distances_and_levels_agree_with_the_definition(two):
     comparison = two.comparison
     left, right = all_pairs(comparison)
     squared = comparison.squared(left, right)
-    levels = comparison.levels(left, squared)
+    levels = comparison.levels_of(left, right)
     ours, theirs = records(two.left), records(two.right)
     for row, (i, j) in enumerate(zip(left, right, strict=True)):
         apart = definition.squares(ours[i], theirs[j], two.bases)
@@ -63,7 +64,7 @@ def test_distances_and_levels_agree_with_the_definition(two):
 @given(two=files())
 def test_values_have_the_same_number_if_and_only_if_they_have_the_same_vector(two):
     comparison = two.comparison
-    assert comparison.edits == two.edits
+    assert tuple(comparison.edits) == two.edits
     for field, base in enumerate(two.bases):
         texts = two.left[field] + two.right[field]
         counts = encoded(texts, base).vectors.counts
@@ -125,7 +126,7 @@ def test_a_distance_beyond_32_bits_is_capped_and_no_limit_reaches_it():
         comparison = of_counts(full, none, lengths, limit)
         squared = comparison.squared(np.array([0]), np.array([0]))
         assert squared.tolist() == [[FARTHEST]]
-        assert comparison.levels(np.array([0]), squared).tolist() == [[2]]
+        assert comparison.levels_of(np.array([0]), np.array([0])).tolist() == [[2]]
 
 
 def test_the_largest_distance_below_the_cap_is_exact():
@@ -135,7 +136,7 @@ def test_the_largest_distance_below_the_cap_is_exact():
     comparison = of_counts([[255] * 33000], [[0] * 33000], lengths, far)
     squared = comparison.squared(np.array([0]), np.array([0]))
     assert squared.tolist() == [[far]]
-    assert comparison.levels(np.array([0]), squared).tolist() == [[1]]
+    assert comparison.levels_of(np.array([0]), np.array([0])).tolist() == [[1]]
 
 
 def test_missing_is_the_last_level_even_where_both_are_missing():
@@ -143,7 +144,7 @@ def test_missing_is_the_last_level_even_where_both_are_missing():
     rows = np.arange(3)
     squared = comparison.squared(rows, rows)
     assert squared.tolist() == [[-1], [-1], [-1]]
-    assert comparison.levels(rows, squared).tolist() == [[3], [3], [3]]
+    assert comparison.levels_of(rows, rows).tolist() == [[3], [3], [3]]
 
 
 def test_each_left_record_has_limits_of_its_own():
@@ -151,16 +152,16 @@ def test_each_left_record_has_limits_of_its_own():
     ours = {"x": encoded(column, ("A", "B"), [[0, 1, 2], [0, 2, 9]])}
     comparison = Comparison.of(ours, {"x": encoded(["AA", "A"], ("A", "B"))})
     left, right = all_pairs(comparison)  # distances 1 and 2
-    assert comparison.levels(left, comparison.squared(left, right)).ravel().tolist() == [1, 2, 1, 1]
+    assert comparison.levels_of(left, right).ravel().tolist() == [1, 2, 1, 1]
 
 
 def test_fields_with_different_edits_stand_side_by_side():
     ours = {"x": encoded(["AB"], ("A", "B"), [[0]]), "y": encoded(["AB"], ("A", "B"), [[0, 1, 2]])}
     theirs = {"x": encoded(["A"], ("A", "B")), "y": encoded(["BBB"], ("A", "B"))}
     comparison = Comparison.of(ours, theirs)
-    assert comparison.edits == (0, 2)
+    assert comparison.levels == (Levels(0), Levels(2))
     one = np.array([0])
-    assert comparison.levels(one, comparison.squared(one, one)).tolist() == [[1, 3]]
+    assert comparison.levels_of(one, one).tolist() == [[1, 3]]
 
 
 def test_other_bases_and_left_records_without_thresholds_are_refused():
@@ -206,8 +207,3 @@ def test_a_sample_keeps_records_with_their_limits():
     assert np.array_equal(within.left, within.right)
     assert within.same
     assert len(numbered(columns, columns).sampled(100, 3).left) == 40
-
-
-def test_levels_are_named():
-    assert level_names(0) == ("equal", "farther", "missing")
-    assert level_names(1) == ("equal", "within 1", "farther", "missing")

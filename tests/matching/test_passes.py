@@ -19,7 +19,7 @@ def files_and_passes(draw, least=1):
 
 
 def listed(found):
-    columns = (found.left.tolist(), found.right.tolist(), found.squared.tolist())
+    columns = (found.left.tolist(), found.right.tolist(), found.levels.tolist())
     return list(zip(*columns, strict=True))
 
 
@@ -31,7 +31,11 @@ def check(two, passes, *, same=False):
     named = [Pass({NAMES[f]: edits for f, edits in one.items()}) for one in passes]
     found = candidates(comparison, named)
     kept, numbers, added = definition.candidates(ours, limits, theirs, two.bases, passes, same)
-    assert listed(found) == kept
+    expected = [
+        (i, j, [definition.level(*one) for one in zip(apart, limits[i], strict=True)])
+        for i, j, apart in kept
+    ]
+    assert listed(found) == expected
     assert (list(found.found), list(found.added)) == (numbers, added)
     assert found.passes == tuple(named)
     assert len(found) == len(kept) == sum(added)
@@ -89,7 +93,7 @@ def test_a_missing_value_meets_no_pass():
     assert listed(candidates(comparison, [Pass({"first": 1})])) == [(1, 1, [0, 0])]
     found = candidates(comparison, [Pass({"first": 0, "second": 0}), Pass({"second": 0})])
     assert (found.found, found.added) == ((1, 4), (1, 3))
-    assert found.squared.tolist() == [[-1, 0], [-1, 0], [-1, 0], [0, 0]]
+    assert found.levels.tolist() == [[3, 0], [3, 0], [3, 0], [0, 0]]
 
 
 def test_where_nothing_is_near_there_are_no_candidates():
@@ -97,7 +101,7 @@ def test_where_nothing_is_near_there_are_no_candidates():
         comparison = numbered([values, values], [[100], [100]])
         found = candidates(comparison, [Pass({"first": 0}), Pass({"second": 1})])
         assert (len(found), found.found, found.added) == (0, (0, 0), (0, 0))
-        assert found.squared.shape == (0, 2)
+        assert found.levels.shape == (0, 2)
 
 
 def test_too_many_pairs_are_refused_with_what_to_do():
@@ -129,7 +133,7 @@ def test_more_pairs_than_a_kernel_starts_with_are_all_kept():
     rows, others = np.indices((60, 60))
     assert np.array_equal(found.left, rows.ravel())
     assert np.array_equal(found.right, others.ravel())
-    assert np.array_equal(found.squared[:, 1], (rows - others).ravel() ** 2)
+    assert np.array_equal(found.levels[:, 1], np.minimum(abs(rows - others).ravel(), 2))
 
 
 def test_progress_is_told_pass_by_pass():

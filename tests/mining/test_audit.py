@@ -21,7 +21,8 @@ import numpy as np
 import pytest
 
 from gramlink.mining.miners import mine_field
-from gramlink.privacy.budget import SYSTEM, Budget
+from gramlink.privacy.budget import Budget
+from gramlink.privacy.noise import SYSTEM
 from gramlink.records.fields import Field
 from gramlink.records.strings import Strings
 from noise import Seeded, seeded

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from gramlink.errors import BudgetExceeded, InvalidFile
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.mined import Mined, mine
-from gramlink.mining.miners import MINERS, mine_field
+from gramlink.mining.miners import mine_field
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy.budget import Budget
+from gramlink.records.choices import MINERS
 from gramlink.records.fields import CATCH_ALL, Field
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
 from gramlink.mining.estimates import Estimates, top
-from gramlink.mining.miners import MINERS, mine_field, price, read_again
+from gramlink.mining.miners import mine_field, price, read_again
 from gramlink.mining.unaccounted import random_grams
-from gramlink.privacy.budget import Budget, Draw
+from gramlink.privacy.budget import Budget
+from gramlink.privacy.noise import Draw
+from gramlink.records.choices import MINERS
 from gramlink.records.fields import CATCH_ALL, Field
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings

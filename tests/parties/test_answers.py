@@ -9,7 +9,8 @@ from gramlink.bundles.sealing import new_identity
 from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
 from gramlink.lab.datasets.persons import persons
-from gramlink.parties.answers import admit, answer, facts
+from gramlink.parties.admission import admit
+from gramlink.parties.answers import answer, facts
 from gramlink.parties.linkage_unit import LinkageUnit, link_all
 from gramlink.parties.owner import Owner, for_the_unit
 from gramlink.records.fields import Field
@@ -112,9 +113,13 @@ OTHER = new_identity().recipient
 MISMATCHES = [
     ("exchange", {"exchange": "cancer"}, "the bundle's exchange is stroke, not cancer"),
     ("owner", {"owner": "registry"}, "the bundle's owner is clinic, not registry"),
-    ("owners", {"owners": ("clinic", "police")}, "the bundle's owners is"),
-    ("owners", {"owners": ("clinic",)}, "the bundle's owners is"),
-    ("owners", {"owners": ("clinic", "office", "registry")}, "the bundle's owners is"),
+    ("owners", {"owners": ("clinic", "police")}, "the bundle's owners are clinic, registry, not "),
+    ("owners", {"owners": ("clinic",)}, "the bundle's owners are clinic, registry, not "),
+    (
+        "owners",
+        {"owners": ("clinic", "office", "registry")},
+        "the bundle's owners are clinic, registry, not ",
+    ),
     ("key", {"reply": OTHER.key}, f"the bundle's key to reply to is {REPLY.key}, not {OTHER.key}"),
     (
         "settings",
@@ -145,7 +150,7 @@ def test_a_bundle_for_no_exchange_or_without_a_key_is_refused(sent):
         admit(replace(sent, exchange=""), **AGREED)
     with pytest.raises(Mismatch, match="the bundle's key to reply to is none, not age1"):
         admit(replace(sent, reply=None), **AGREED)
-    with pytest.raises(Mismatch, match="the bundle's owners is none"):
+    with pytest.raises(Mismatch, match="the bundle's owners are none"):
         admit(replace(sent, owners=()), **AGREED)
 
 

@@ -6,13 +6,13 @@ from gramlink.errors import InvalidParameter, InvalidRecords, InvalidSchema
 from gramlink.lab.datasets import corrupt, sample, surnames
 from gramlink.lab.datasets.persons import persons
 from gramlink.lab.rivals.edit_distance import within_edits
+from gramlink.lab.scores import score
+from gramlink.matching import chance
 from gramlink.parties.one_process import deduplicate, link
 from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
-from gramlink.reports.scores import score
-from gramlink.scoring import score as scoring
 from strategies import frequent_grams
 
 COUNT = 300
@@ -31,7 +31,7 @@ TRUTH = {(f"{n:05d}", f"{n:04d}b") for n in range(COUNT)}
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
     """As many random pairs as small files need."""
-    monkeypatch.setattr(scoring, "RANDOM_PAIRS", 100_000)
+    monkeypatch.setattr(chance, "RANDOM_PAIRS", 100_000)
 
 
 def pairs(links):

@@ -9,14 +9,14 @@ import pytest
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter, InvalidRecords, Mismatch
 from gramlink.lab.datasets import cities, febrl4, persons, surnames
+from gramlink.lab.scores import score
+from gramlink.matching import chance
 from gramlink.parties.linkage_unit import LinkageUnit, link_all
 from gramlink.parties.one_process import deduplicate, link
 from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.scores import score
-from gramlink.scoring import score as scoring
 from strategies import frequent_grams
 
 NAMES = frequent_grams(surnames()[:5000])  # of public lists, so that runs are the same
@@ -39,7 +39,7 @@ NONE = pl.lit(None, pl.String)
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
     """As many random pairs as small files need."""
-    monkeypatch.setattr(scoring, "RANDOM_PAIRS", 100_000)
+    monkeypatch.setattr(chance, "RANDOM_PAIRS", 100_000)
 
 
 @cache
@@ -254,7 +254,7 @@ def test_the_order_of_the_bundles_does_not_matter():
 
 def test_an_owner_is_not_linked_with_itself():
     *_, bundles = clusters_of_three()
-    with pytest.raises(Mismatch, match="both bundles are of a"):
+    with pytest.raises(Mismatch, match="two bundles are of a"):
         link_all([bundles[0], bundles[1], bundles[0]])
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter
-from gramlink.privacy.budget import Draw
 from gramlink.privacy.ledger import Ledger
+from gramlink.privacy.noise import Draw
 from noise import silent
 
 TENTH = Fraction(1, 10)

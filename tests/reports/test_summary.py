@@ -9,9 +9,8 @@ from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.errors import InvalidParameter
 from gramlink.matching.passes import Pass
+from gramlink.records.levels import Levels
 from gramlink.reports.linkage_page import linkage_page
-from gramlink.reports.page import Message
-from gramlink.reports.scores import Scores
 from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
 from gramlink.scoring.explanation import Explanation, Reason
 from gramlink.scoring.mixture import Sort
@@ -20,7 +19,7 @@ from gramlink.scoring.model import Model
 MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
 RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
 PASSES = (Pass({"sex": 0, "surname": 1}), Pass({"surname": 0}))
-MODEL = Model(("sex", "surname"), (0, 1), 1000, (MATCH,), RANDOM, (), PASSES)
+MODEL = Model(("sex", "surname"), (Levels(0), Levels(1)), 1000, (MATCH,), RANDOM, (), PASSES)
 LINKS = Links(("p1", "p2"), ("q1", "q2"), pl.DataFrame({"match_weight": [12.0, 9.5]}))
 LINKAGE = Linkage(
     LINKS,
@@ -118,19 +117,24 @@ def test_the_page_holds_no_pseudonym(page):
     assert not re.findall(r"\b[pq][123]\b", page)
 
 
-def test_scores_and_messages_are_shown_where_there_are_any(page):
+def test_the_page_knows_nothing_of_scores_and_messages(page):
     assert "<h2>Result</h2>" not in page
     assert "Who sent what to whom" not in page
-    more = linkage_page(
-        "x", LINKAGE, {}, [("ours", Scores(2, 2, 1))], [Message("a", "b", "c", "d", 7, "e")]
-    )
-    assert "<h2>Result</h2>" in more
-    assert "Who sent what to whom" in more
+
+
+def test_a_line_is_drawn_at_the_lightest_link(page):
+    assert page.count('class="line"') == 1
+    assert "The dashed line is at the lightest link, 9.5 bits." in page
+    none = Links((), (), pl.DataFrame({"match_weight": []}, schema={"match_weight": pl.Float64}))
+    bare = Linkage(none, none, None, None, MODEL, (), LINKAGE.histogram)
+    assert "lightest" not in linkage_page("x", bare, {})
 
 
 def test_a_page_without_links_or_candidates_can_be_drawn():
     none = Links((), (), pl.DataFrame({"match_weight": []}, schema={"match_weight": pl.Float64}))
-    assert "<svg" in linkage_page("x", Linkage(none, none, None, 0.0, MODEL), {})
+    page = linkage_page("x", Linkage(none, none, None, 0.0, MODEL), {})
+    assert page.count("<svg") == 1
+    assert "no pair was compared" in page
 
 
 def test_there_is_no_page_about_one_field():

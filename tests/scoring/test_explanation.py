@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from comparisons import numbered
-from gramlink.matching.passes import Pass, candidates
+from gramlink.encodings.vectors import ComparedVectors
+from gramlink.matching.passes import Pass
 from gramlink.scoring.explanation import explain
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.score import score
@@ -23,15 +24,15 @@ def linked():
     for file in (left, right):
         file[source.random(file.shape) < 0.03] = -1
     right[1, source.random(300) < 0.1] += 1
-    comparison = numbered(left, right)
-    return comparison, score(comparison, candidates(comparison, PASSES), unique=True)
+    compared = ComparedVectors(numbered(left, right))
+    return compared, score(compared, compared.candidates(PASSES), unique=True)
 
 
 def test_the_reasons_sum_to_the_match_weight_of_every_candidate():
-    comparison, scored = linked()
+    compared, scored = linked()
     found = scored.candidates
     for row in range(0, len(found), 7):
-        told = explain(comparison, scored.model, found.left[row], found.right[row])
+        told = explain(compared, scored.model, found.left[row], found.right[row])
         total = told.together + sum(reason.weight + reason.rarity for reason in told.reasons)
         assert total == pytest.approx(told.weight)
         assert told.weight == pytest.approx(scored.weights[row])
@@ -39,17 +40,17 @@ def test_the_reasons_sum_to_the_match_weight_of_every_candidate():
 
 
 def test_each_field_is_told_with_its_level_and_what_that_weighs():
-    comparison, scored = linked()
-    told = explain(comparison, scored.model, 150, 50)  # one person
-    assert [reason.field for reason in told.reasons] == list(comparison.names)
+    compared, scored = linked()
+    told = explain(compared, scored.model, 150, 50)  # one person
+    assert [reason.field for reason in told.reasons] == list(compared.names)
     for reason in told.reasons:
         assert reason.weight == scored.model.weights[reason.field][reason.level]
     assert told.probability > 0.5
 
 
 def test_a_pair_that_no_pass_finds_is_explained_too():
-    comparison, scored = linked()
-    told = explain(comparison, scored.model, 0, 299)
+    compared, scored = linked()
+    told = explain(compared, scored.model, 0, 299)
     assert {reason.level for reason in told.reasons} <= {"within 1", "farther", "missing"}
     assert all(reason.rarity == 0 for reason in told.reasons)
     assert told.probability < 0.01
@@ -57,27 +58,29 @@ def test_a_pair_that_no_pass_finds_is_explained_too():
 
 
 def test_a_rare_value_adds_and_a_common_one_takes_away():
-    comparison, scored = linked()
+    compared, scored = linked()
     rarity = {}
     for row in range(100, 300):
-        reason = explain(comparison, scored.model, row, row - 100).reasons[0]
+        reason = explain(compared, scored.model, row, row - 100).reasons[0]
         if reason.level == "equal":
-            rarity[int(comparison.left[row, 0])] = reason.rarity
-    common = np.bincount(comparison.left[:, 0][comparison.left[:, 0] >= 0]).argmax()
+            rarity[int(compared.comparison.left[row, 0])] = reason.rarity
+    common = np.bincount(
+        compared.comparison.left[:, 0][compared.comparison.left[:, 0] >= 0]
+    ).argmax()
     assert rarity[common] < 0 < max(rarity.values())
     assert min(rarity.values()) == rarity[common]
 
 
 def test_a_missing_value_has_no_rarity():
-    comparison, scored = linked()
-    row = int(np.flatnonzero(comparison.left[:, 0] < 0)[0])
-    reason = explain(comparison, scored.model, row, 0).reasons[0]
+    compared, scored = linked()
+    row = int(np.flatnonzero(compared.comparison.left[:, 0] < 0)[0])
+    reason = explain(compared, scored.model, row, 0).reasons[0]
     assert (reason.level, reason.rarity) == ("missing", 0.0)
 
 
 def test_a_pair_is_explained_even_if_the_model_has_no_matches():
-    comparison, scored = linked()
+    compared, scored = linked()
     none = tuple(Sort(0.0, sort.shares) for sort in scored.model.matches)
-    told = explain(comparison, replace(scored.model, matches=none), 150, 50)
+    told = explain(compared, replace(scored.model, matches=none), 150, 50)
     assert told.probability == pytest.approx(0)
     assert np.isfinite(told.weight)

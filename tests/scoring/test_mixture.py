@@ -7,20 +7,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gramlink.records.levels import Levels
 from gramlink.scoring import mixture
 from gramlink.scoring.mixture import Patterns, Sort, fit
 from reference import mixture as definition
 
-SIZES = (3, 4, 2)
+SIZES = (3, 4, 5)
 
 
 def shares(source, sizes=SIZES):
     return tuple(source.dirichlet(np.ones(size)) for size in sizes)
 
 
+def of_sizes(sizes):
+    """Fields that have so many levels each."""
+    return tuple(Levels(size - len(Levels(0))) for size in sizes)
+
+
 def patterns_of(counts, sizes=SIZES):
     levels = np.array(list(counts), np.int64).reshape(len(counts), len(sizes))
-    return Patterns(levels, np.array(list(counts.values()), np.int64), sizes)
+    return Patterns(levels, np.array(list(counts.values()), np.int64), of_sizes(sizes))
 
 
 def drawn(source, sort):
@@ -133,7 +139,7 @@ def test_where_all_is_explained_nothing_is_left_over():
 
 
 def test_without_patterns_a_sort_has_no_pairs():
-    none = Patterns(np.empty((0, 3), np.int64), np.empty(0, np.int64), SIZES)
+    none = Patterns(np.empty((0, 3), np.int64), np.empty(0, np.int64), of_sizes(SIZES))
     start = Sort(10.0, shares(np.random.default_rng(1)))
     (found,) = fit(none, np.empty(0), [start])
     assert found.count == 0
@@ -152,7 +158,7 @@ def test_patterns_are_the_different_rows_with_their_counts(seed, count, fields):
     source = np.random.default_rng(seed)
     sizes = source.integers(3, 9, fields).tolist()
     levels = np.stack([source.integers(0, size, count) for size in sizes], axis=1).astype(np.uint8)
-    patterns, place = Patterns.of(levels, sizes)
+    patterns, place = Patterns.of(levels, of_sizes(sizes))
     counts = Counter(map(tuple, levels.tolist()))
     rows = list(map(tuple, patterns.levels.tolist()))
     assert dict(zip(rows, patterns.counts.tolist(), strict=True)) == counts
@@ -169,7 +175,7 @@ def test_patterns_of_fifty_fields_are_told_apart():
     levels[250:] = levels[:250]
     levels[499, 0] ^= 1
     levels[498, 49] ^= 1
-    patterns, place = Patterns.of(levels, [8] * 50)
+    patterns, place = Patterns.of(levels, of_sizes([8] * 50))
     assert math.prod([8] * 50) > 2**62
     assert len(patterns.counts) == 252
     assert np.array_equal(patterns.levels[place], levels)

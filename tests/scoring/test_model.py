@@ -5,15 +5,16 @@ import pytest
 
 from gramlink.errors import InvalidFile
 from gramlink.matching.passes import Pass
+from gramlink.records.levels import Levels
 from gramlink.scoring.mixture import Patterns, Sort
 from gramlink.scoring.model import TRUST, Model, Within
 
-NAMES, EDITS = ("surname", "born"), (1, 0)
+NAMES, LEVELS = ("surname", "born"), (Levels(1), Levels(0))
 GOOD = Sort(90.0, (np.array([0.8, 0.1, 0.06, 0.04]), np.array([0.9, 0.08, 0.02])))
 MOVED = Sort(10.0, (np.array([0.2, 0.1, 0.66, 0.04]), np.array([0.9, 0.08, 0.02])))
 RANDOM = Sort(10_000.0, (np.array([0.01, 0.02, 0.93, 0.04]), np.array([0.001, 0.979, 0.02])))
 RELATED = Sort(50.0, (np.array([0.9, 0.02, 0.04, 0.04]), np.array([0.01, 0.97, 0.02])))
-SEEN = Patterns(np.array([[0, 1], [2, 1], [0, 0]]), np.array([40, 9000, 3]), (4, 3))
+SEEN = Patterns(np.array([[0, 1], [2, 1], [0, 0]]), np.array([40, 9000, 3]), LEVELS)
 WITHIN = Within(SEEN, Sort(8_000.0, RANDOM.shares), (Sort(30.0, RELATED.shares),))
 EVERY = np.array([[a, b] for a in range(4) for b in range(3)])
 
@@ -21,7 +22,7 @@ EVERY = np.array([[a, b] for a in range(4) for b in range(3)])
 def model(**changes):
     parts = {
         "names": NAMES,
-        "edits": EDITS,
+        "levels": LEVELS,
         "pairs": 10_000,
         "matches": (GOOD, MOVED),
         "random": RANDOM,
@@ -94,14 +95,14 @@ def test_coverage_is_the_share_of_matches_that_meet_a_pass():
 def test_a_model_comes_back_from_its_file():
     back = Model.from_json(model().to_json(), "model.json")
     assert back.to_json() == model().to_json()
-    assert (back.names, back.edits, back.pairs) == (NAMES, EDITS, 10_000)
+    assert (back.names, back.levels, back.pairs) == (NAMES, LEVELS, 10_000)
     assert [dict(one.edits) for one in back.passes] == [{"surname": 1}, {"born": 0}]
     assert np.array_equal(back.log_matches(EVERY), model().log_matches(EVERY))
     for one, other in zip(back.log_others(EVERY), model().log_others(EVERY), strict=True):
         assert np.array_equal(one, other)
     bare = model(within=None, related=())
     assert Model.from_json(bare.to_json(), "x").to_json() == bare.to_json()
-    none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), (4, 3))
+    none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), LEVELS)
     nothing = model(within=Within(none, RANDOM, ()))
     assert Model.from_json(nothing.to_json(), "x").to_json() == nothing.to_json()
 

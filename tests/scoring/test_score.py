@@ -6,8 +6,10 @@ import pytest
 
 from comparisons import numbered
 from gramlink.deciding.linkage import probabilities
+from gramlink.deciding.rules import rule_named
+from gramlink.encodings.vectors import ComparedVectors
 from gramlink.kernels.score import log_odds
-from gramlink.matching.passes import Pass, candidates
+from gramlink.matching.passes import Pass
 from gramlink.scoring import score as scoring
 from gramlink.scoring.mixture import Patterns, Sort, fit
 from gramlink.scoring.model import Model
@@ -35,16 +37,25 @@ class Simulated:
     truth: set
 
     @cached_property
-    def comparison(self):
-        return numbered(self.left.T, self.right.T)
+    def compared(self):
+        return compared(self.left.T, self.right.T)
 
     @cached_property
     def found(self):
-        return candidates(self.comparison, PASSES)
+        return self.compared.candidates(PASSES)
 
     @cache  # noqa: B019
     def scored(self, *, unique=True):
-        return score(self.comparison, self.found, unique=unique)
+        return score(self.compared, self.found, unique=unique)
+
+
+def compared(left, right):
+    return ComparedVectors(numbered(left, right))
+
+
+def within_left(files):
+    """The left file compared with itself, all of it."""
+    return files.within_left(10**6)
 
 
 def population(source, count, members):
@@ -88,7 +99,7 @@ def simulated(both=1000, members=1, count=2000, seed=1):
 
 def linked(scored, least=0.5):
     """Pairs that are likelier matches than not, given the others."""
-    good = probabilities(scored, "one-to-one") >= least
+    good = probabilities(scored, rule_named("one-to-one")) >= least
     found = scored.candidates
     return set(zip(found.left[good].tolist(), found.right[good].tolist(), strict=True))
 
@@ -112,33 +123,33 @@ def test_u_of_equal_values_is_counted_and_exact(same):
     source = np.random.default_rng(3)
     left = [source.integers(-1, 6, 60), source.integers(-1, 3, 60)]
     right = [source.integers(-1, 6, 40), source.integers(-1, 3, 40)]
-    comparison = numbered(left, right)
-    comparison = comparison.within_left if same else comparison
-    u = random_pairs(comparison)
-    assert u.count == comparison.pairs
+    files = compared(left, right)
+    files = within_left(files) if same else files
+    u = random_pairs(files)
+    assert u.count == files.pairs
     for field in range(2):
-        ours, theirs = comparison.left[:, field], comparison.right[:, field]
+        ours, theirs = (side[:, field] for side in (files.comparison.left, files.comparison.right))
         expected = brute_equal_share(ours, theirs, same)
         assert u.shares[field][0] == pytest.approx(expected, rel=1e-12)
         assert u.shares[field].sum() == pytest.approx(1)
 
 
 def test_u_of_other_levels_is_near_the_truth():
-    comparison = simulated().comparison
+    files = simulated().compared
     rows, others = (side.ravel() for side in np.indices((2000, 2000)))
-    levels = comparison.levels(rows, comparison.squared(rows, others))
-    for field, shares in enumerate(random_pairs(comparison).shares):
+    levels = files.levels_of(rows, others)
+    for field, shares in enumerate(random_pairs(files).shares):
         true = np.bincount(levels[:, field], minlength=4) / len(rows)
         assert shares == pytest.approx(true, abs=0.001)
 
 
 def test_two_missing_values_are_not_equal():
-    comparison = numbered([[-1] * 50, range(50)], [[-1] * 50, range(50)])
-    u = random_pairs(comparison)
+    files = compared([[-1] * 50, range(50)], [[-1] * 50, range(50)])
+    u = random_pairs(files)
     assert u.shares[0][0] < 1e-3
     assert u.shares[0][3] > 0.99
-    scored = score(comparison, candidates(comparison, [Pass({"second": 0})]), unique=True)
-    assert (scored.levels[:, 0] == 3).all()
+    scored = score(files, files.candidates([Pass({"second": 0})]), unique=True)
+    assert (scored.candidates.levels[:, 0] == 3).all()
 
 
 @pytest.mark.parametrize(("unique", "members"), [(True, 1), (True, 3), (False, 3)])
@@ -182,9 +193,9 @@ def test_members_of_a_household_are_not_taken_for_one_person():
 def test_with_independent_fields_they_would_be():
     data = simulated(members=4)
     found = data.found
-    levels = data.comparison.levels(found.left, found.squared)
-    patterns, _ = Patterns.of(levels, [4] * 4)
-    known = random_pairs(data.comparison).log_expected(patterns.levels)
+    levels = found.levels
+    patterns, _ = Patterns.of(levels, data.compared.levels)
+    known = random_pairs(data.compared).log_expected(patterns.levels)
     start = Sort(300.0, tuple(np.array([0.9, 0.03, 0.04, 0.03]) for _ in SIZES))
     (match,) = fit(patterns, known, [start])
     assert match.count > 2 * len(data.truth)
@@ -194,27 +205,27 @@ def test_with_independent_fields_they_would_be():
 def test_a_bad_start_leads_to_the_same_matches(seed, monkeypatch):
     data = simulated(members=2)
     found = data.found
-    good = linked(score(data.comparison, found, unique=True))
+    good = linked(score(data.compared, found, unique=True))
     source = np.random.default_rng(seed)
 
     def bad(patterns, count, equal):  # noqa: ARG001
-        shares = tuple(source.dirichlet(np.ones(size)) for size in patterns.sizes)
+        shares = tuple(source.dirichlet(np.ones(size)) for size in map(len, patterns.of_fields))
         return Sort(float(10 ** source.uniform(0, 4)), shares)
 
     monkeypatch.setattr(scoring, "_start", bad)
-    other = linked(score(data.comparison, found, unique=True))
+    other = linked(score(data.compared, found, unique=True))
     assert f1(good, other) > 0.98
 
 
 def test_pairs_within_the_left_file_are_counted_once_for_all():
     data = simulated(members=2)
     model = data.scored(unique=True).model
-    within = data.comparison.within_left
-    pairs = candidates(within, PASSES)
+    within = within_left(data.compared)
+    pairs = within.candidates(PASSES)
     assert model.within.patterns.counts.sum() == len(pairs)
-    factor = data.comparison.pairs / within.pairs
+    factor = data.compared.pairs / within.pairs
     assert data.scored(unique=False).model.within is None
-    shared = (within.levels(pairs.left, pairs.squared)[:, [1, 3]] == 0).all(axis=1).sum()
+    shared = (pairs.levels[:, [1, 3]] == 0).all(axis=1).sum()
     related = sum(sort.count for sort in model.related)
     assert related == pytest.approx(shared * factor, rel=0.3)
     # of a file with itself, matches may be among them
@@ -227,7 +238,7 @@ def test_pairs_within_the_left_file_are_counted_once_for_all():
 def test_a_rare_value_that_is_equal_says_more_than_a_common_one():
     data = simulated()
     scored = data.scored()
-    same = np.flatnonzero((scored.levels == [0, 0, 2, 2]).all(axis=1))  # names alone
+    same = np.flatnonzero((scored.candidates.levels == [0, 0, 2, 2]).all(axis=1))  # names alone
     places = data.found.left[same]
     values, counts = np.unique(data.left[:, 1], return_counts=True)
     often = counts[np.searchsorted(values, data.left[places, 1])]
@@ -254,27 +265,27 @@ def test_the_kernel_of_odds_agrees_with_the_definition():
 
 
 def test_chance_is_as_many_times_likelier_as_a_value_is_frequent():
-    comparison = numbered([[1, 1, 1, 2], [1, 2, 3, -1]], [[1, 2, 2, 5, 5, 5], [1, 2, 3, 4, 5, 6]])
-    found = candidates(comparison, [Pass({"first": 0})])
-    model = score(comparison, found, unique=True).model
+    files = compared([[1, 1, 1, 2], [1, 2, 3, -1]], [[1, 2, 2, 5, 5, 5], [1, 2, 3, 4, 5, 6]])
+    found = files.candidates([Pass({"first": 0})])
+    model = score(files, found, unique=True).model
     equal = model.random.shares[0][0]
     assert equal == pytest.approx((3 * 1 + 1 * 2) / 24, rel=0.02)  # no level has a share of 0
-    times = np.exp(log_frequencies(comparison, model, 0))
-    numbers = comparison.left[[0, 3], 0]
+    times = np.exp(log_frequencies(files.frequencies(), model, 0))
+    numbers = files.frequencies().numbers[[0, 3], 0]
     assert times[numbers] == pytest.approx([4 / 10 / equal, 3 / 10 / equal])
-    within = comparison.within_left
-    model = score(within, candidates(within, [Pass({"first": 0})]), unique=False).model
-    times = np.exp(log_frequencies(within, model, 0))
+    within = within_left(files)
+    model = score(within, within.candidates([Pass({"first": 0})]), unique=False).model
+    times = np.exp(log_frequencies(within.frequencies(), model, 0))
     assert times[numbers] == pytest.approx([3 / 4 / (3 / 6), 1 / 4 / (3 / 6)], rel=0.1)
 
 
 def test_a_field_that_is_missing_everywhere_changes_nothing_else():
     ours, theirs = np.arange(0, 600, 3), np.arange(300, 900, 3)
-    plain = numbered([ours, ours, ours], [theirs, theirs, theirs])
+    plain = compared([ours, ours, ours], [theirs, theirs, theirs])
     none = np.full(200, -1)
-    more = numbered([ours, ours, ours, none], [theirs, theirs, theirs, none])
+    more = compared([ours, ours, ours, none], [theirs, theirs, theirs, none])
     passes = [Pass({"first": 0}), Pass({"second": 1})]
-    one, other = (score(c, candidates(c, passes), unique=True) for c in (plain, more))
+    one, other = (score(c, c.candidates(passes), unique=True) for c in (plain, more))
     assert linked(one) == linked(other) == {(n + 100, n) for n in range(100)}
 
 
@@ -285,19 +296,19 @@ def test_a_field_that_is_missing_everywhere_changes_nothing_else():
 def test_scoring_again_gives_the_same_odds(unique):
     data = simulated(members=2)
     found = data.found
-    scored = score(data.comparison, found, unique=unique)
+    scored = score(data.compared, found, unique=unique)
     back = Model.from_json(scored.model.to_json(), "model.json")
-    levels, odds = score_again(data.comparison, back, found.left, found.right)
-    assert np.array_equal(levels, scored.levels)
+    levels, odds = score_again(data.compared, back, found.left, found.right)
+    assert np.array_equal(levels, scored.candidates.levels)
     assert odds == pytest.approx(scored.log_odds, rel=1e-12, abs=1e-12)
     some = np.array([7, 3, 3])
-    _, few = score_again(data.comparison, back, found.left[some], found.right[some])
+    _, few = score_again(data.compared, back, found.left[some], found.right[some])
     assert few == pytest.approx(scored.log_odds[some], rel=1e-12, abs=1e-12)
 
 
 def test_scores_within_one_file_are_the_same_again():
-    within = simulated(members=2).comparison.within_left
-    found = candidates(within, PASSES)
+    within = within_left(simulated(members=2).compared)
+    found = within.candidates(PASSES)
     scored = score(within, found, unique=False)
     _, odds = score_again(within, scored.model, found.left, found.right)
     assert odds == pytest.approx(scored.log_odds, rel=1e-12, abs=1e-12)
@@ -313,19 +324,19 @@ def test_the_match_weight_is_what_the_odds_are_above_the_prior():
 
 def test_the_same_files_have_the_same_model():
     data = simulated(members=2)
-    one, other = data.scored(), score(data.comparison, data.found, unique=True)
+    one, other = data.scored(), score(data.compared, data.found, unique=True)
     assert one.model.to_json() == other.model.to_json()
     assert np.array_equal(one.log_odds, other.log_odds)
 
 
 def test_learning_from_no_candidates_gives_a_model_without_matches():
-    comparison = numbered([range(0, 90, 3)] * 2, [range(300, 390, 3)] * 2)
-    found = candidates(comparison, [Pass({"first": 0})])
-    patterns, _ = Patterns.of(comparison.levels(found.left, found.squared), [4, 4])
+    files = compared([range(0, 90, 3)] * 2, [range(300, 390, 3)] * 2)
+    found = files.candidates([Pass({"first": 0})])
+    patterns, _ = Patterns.of(found.levels, files.levels)
     for unique in (True, False):
-        model = learn(comparison, found, patterns, unique=unique)
+        model = learn(files, found, patterns, unique=unique)
         assert model.prior == 0
-        scored = score(comparison, found, unique=unique)
+        scored = score(files, found, unique=unique)
         assert len(scored.log_odds) == len(scored.weights) == 0
 
 
@@ -372,8 +383,8 @@ def test_a_field_of_one_value_says_nothing_and_does_no_harm(side):
         if side in (name, "both"):
             all_streets_are_the_same(file)
     data = Simulated(ours, theirs, data.truth)
-    found = candidates(data.comparison, PASSES[:3])
-    scored = score(data.comparison, found, unique=True)
+    found = data.compared.candidates(PASSES[:3])
+    scored = score(data.compared, found, unique=True)
     assert f1(linked(scored), data.truth) > 0.9
     for weights in scored.model.weights.values():
         assert np.isfinite(list(weights.values())).all()

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from gramlink.server import store
 from gramlink.server.app import application
 from gramlink.server.settings import Settings
+from gramlink.server.store import database
 from gramlink.server.unit import prepared
 from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 
@@ -15,7 +15,7 @@ from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, bring_to_bundles
 def without_waiting_for_the_disk(monkeypatch):
     """No test cuts the power, so none needs to wait until all is on disk."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(store, "SYNCHRONOUS", "OFF")
+    monkeypatch.setattr(database, "SYNCHRONOUS", "OFF")
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def patience():
 
 @pytest.fixture
 def settings(tmp_path, patience):
-    return Settings(tmp_path / "unit", patience=patience, largest_bundle=10**6, largest_base=10**5)
+    return Settings(tmp_path / "unit", patience=patience, largest_bundle=10**6, largest_mined=10**5)
 
 
 @pytest.fixture
@@ -34,6 +34,21 @@ def unit(settings):
     unit = prepared(settings)
     yield unit
     unit.store.close()
+
+
+@pytest.fixture
+def again(unit):
+    """Start a server on the same folder again."""
+    units = []
+
+    def start():
+        unit.store.close()
+        units.append(prepared(unit.settings))
+        return units[-1]
+
+    yield start
+    for one in units:
+        one.store.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
 """Parties of an exchange, with real records, and clients that speak for them."""
 
 import hashlib
+import sqlite3
 import time
 import tomllib
 import warnings
+from contextlib import closing
 from decimal import Decimal
 from functools import cache
 
@@ -66,6 +68,13 @@ def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
+def sql(unit, query, *values):
+    """What the tables of a unit say, or are made to say behind its back."""
+    with closing(sqlite3.connect(unit.folder.database)) as db, db:
+        db.row_factory = sqlite3.Row
+        return db.execute(query, values).fetchall()
+
+
 class Asker:
     """A client with a token, over one application."""
 
@@ -94,9 +103,9 @@ class Asker:
     def join(self, says=204):
         return self.ask("PUT", "recipient", content=identity_of(self.name).recipient.key, says=says)
 
-    def send_base(self, to, says=204, content=None):
+    def send_mined(self, to, says=204, content=None):
         content = content or seal(b"grams", [identity_of(to).recipient])
-        self.ask("PUT", f"bases/{to}", content=content, says=says)
+        self.ask("PUT", f"mined/{to}", content=content, says=says)
         return content
 
     def announce(self, data, says=200):
@@ -112,13 +121,13 @@ class Asker:
 
 
 def bring_to_bundles(parties):
-    """Have all parties join and send their bases."""
+    """Have all parties join and send what they mined."""
     for one in parties:
         one.join()
     for one in parties:
         for other in parties:
             if other is not one:
-                one.send_base(other.name)
+                one.send_mined(other.name)
 
 
 def wait_for(condition, seconds=60):

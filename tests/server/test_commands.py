@@ -7,9 +7,9 @@ import stat
 import pytest
 from typer.testing import CliRunner
 
-from gramlink.cli.unit.exchanges import app as commands
+from gramlink.cli.unit import app as commands
 from gramlink.errors import GramlinkError
-from server.parties import SCHEMA, Asker
+from server.parties import SCHEMA, Asker, sql
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_how_far_parties_are_is_told(run, at_bundles):
     at_bundles[0].patch(bytes(1000))
     out = run("list").output
     assert "hospital uploading, 1,000 of 2,000 bytes" in out
-    assert "registry sent its base to hospital" in out
+    assert "registry sent what it mined to hospital" in out
 
 
 def test_tokens_are_renewed_and_revoked(run, tmp_path, app):
@@ -121,6 +121,5 @@ def test_the_log_is_printed_and_checked(run, unit):
     assert "made the exchange" in run("log").output
     assert "intact: 2 entries" in run("log").output
     assert json.loads(run("log", "--json").output)["intact"] is True
-    with unit.store.change() as db:
-        db.execute("UPDATE log SET what = 'did nothing' WHERE number = 2")
+    sql(unit, "UPDATE log SET what = 'did nothing' WHERE number = 2")
     assert "tampered" in str(run("log", ok=False).exception)

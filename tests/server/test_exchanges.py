@@ -4,7 +4,7 @@ from urllib.parse import quote
 import pytest
 
 from gramlink.bundles.sealing import new_identity, seal, unseal
-from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of
+from server.parties import EXCHANGE, NAMES, SCHEMA, Asker, identity_of, sql
 
 PLAN = {"name": "one", "schema": SCHEMA, "parties": ["a", "b"]}
 
@@ -111,16 +111,16 @@ def test_a_party_of_any_printable_name_takes_part(make):
         recipient = new_identity().recipient.key
         one.ask("PUT", "recipient", content=recipient, says=204)
     sealed = seal(b"x", [new_identity().recipient])
-    parties[0].ask("PUT", f"bases/{quote(odd[1], safe='')}", content=sealed, says=204)
-    parties[0].ask("PUT", f"bases/{quote(odd[2], safe='')}", content=sealed, says=204)
-    fetched = parties[1].get(f"bases/{quote(odd[0], safe='')}")
+    parties[0].ask("PUT", f"mined/{quote(odd[1], safe='')}", content=sealed, says=204)
+    parties[0].ask("PUT", f"mined/{quote(odd[2], safe='')}", content=sealed, says=204)
+    fetched = parties[1].get(f"mined/{quote(odd[0], safe='')}")
     assert fetched.content == sealed
-    assert parties[0].view()["parties"][0]["bases"] == odd[1:3]
+    assert parties[0].view()["parties"][0]["mined_sent_to"] == odd[1:3]
 
 
 def test_a_token_of_another_exchange_learns_nothing(make):
     (hospital, _), (stranger, _) = make(), make("other")
-    for path in ("", "schema", "results", "bases/registry"):
+    for path in ("", "schema", "results", "mined/registry"):
         answers = [stranger.get(f"{hospital.path}/{path}".rstrip("/"), 404)]
         answers.append(stranger.get(f"/api/exchanges/nonsense/{path}".rstrip("/"), 404))
         assert answers[0].json() == answers[1].json()
@@ -142,19 +142,19 @@ def test_stages_follow_each_other(hospital, registry, operator):
     hospital.join()
     assert stage() == "joining"
     registry.join()
-    assert stage() == "bases"
-    hospital.send_base("registry")
-    assert stage() == "bases"
-    registry.send_base("hospital")
+    assert stage() == "mined"
+    hospital.send_mined("registry")
+    assert stage() == "mined"
+    registry.send_mined("hospital")
     assert stage() == "bundles"
 
 
-def test_a_recipient_may_change_until_a_base_is_sealed(hospital, registry):
+def test_a_recipient_may_change_until_something_is_sealed_to_it(hospital, registry):
     hospital.ask("PUT", "recipient", content=new_identity().recipient.key, says=204)
     hospital.join()
     hospital.join()
     registry.join()
-    registry.send_base("hospital")
+    registry.send_mined("hospital")
     hospital.join()
     other = new_identity().recipient.key
     answer = hospital.ask("PUT", "recipient", content=other, says=409).json()
@@ -179,40 +179,40 @@ def test_a_recipient_with_a_line_end_is_taken(hospital):
     assert hospital.me()["recipient"] == key
 
 
-def test_a_base_reaches_the_party_it_is_for(hospital, registry):
+def test_what_was_mined_reaches_the_party_it_is_for(hospital, registry):
     hospital.join()
     registry.join()
-    sealed = hospital.send_base("registry")
-    answer = registry.get("bases/hospital")
-    assert unseal(answer.content, identity_of("registry"), "base") == b"grams"
+    sealed = hospital.send_mined("registry")
+    answer = registry.get("mined/hospital")
+    assert unseal(answer.content, identity_of("registry"), "mined") == b"grams"
     assert answer.content == sealed
     assert answer.headers["content-type"] == "application/octet-stream"
-    hospital.get("bases/registry", 404)
-    hospital.get("bases/hospital", 404)
-    hospital.get("bases/nobody", 404)
+    hospital.get("mined/registry", 404)
+    hospital.get("mined/hospital", 404)
+    hospital.get("mined/nobody", 404)
 
 
-def test_the_same_base_again_is_fine_and_another_is_not(hospital, registry, unit):
+def test_the_same_file_again_is_fine_and_another_is_not(hospital, registry, unit):
     hospital.join()
     registry.join()
-    sealed = hospital.send_base("registry")
-    hospital.send_base("registry", content=sealed)
-    hospital.send_base("registry", 409, content=sealed + b"x")
-    assert registry.get("bases/hospital").content == sealed
-    assert [path.name for path in unit.folder.of(1).iterdir()] == ["base-1-2.age"]
+    sealed = hospital.send_mined("registry")
+    hospital.send_mined("registry", content=sealed)
+    hospital.send_mined("registry", 409, content=sealed + b"x")
+    assert registry.get("mined/hospital").content == sealed
+    assert [path.name for path in unit.folder.of(1).iterdir()] == ["mined-1-2.age"]
 
 
-def test_bases_that_cannot_be_sent(hospital, registry, unit):
+def test_what_was_mined_and_cannot_be_sent(hospital, registry, unit):
     hospital.join()
-    hospital.send_base("registry", 409)
+    hospital.send_mined("registry", 409)
     registry.join()
-    hospital.send_base("hospital", 422)
-    hospital.send_base("registry", 422, content=b"grams in clear")
-    hospital.send_base("registry", 422, content=b"age-encryption.org/v1")
-    hospital.send_base("registry", 413, content=b"age-encryption.org/v1\n" + bytes(10**5))
+    hospital.send_mined("hospital", 422)
+    hospital.send_mined("registry", 422, content=b"grams in clear")
+    hospital.send_mined("registry", 422, content=b"age-encryption.org/v1")
+    hospital.send_mined("registry", 413, content=b"age-encryption.org/v1\n" + bytes(10**5))
     sealed = seal(b"x", [new_identity().recipient])
-    hospital.ask("PUT", "bases/nobody", content=sealed, says=404)
-    hospital.ask("PUT", "bases/..%2F..%2Fx", content=sealed, says=404)
+    hospital.ask("PUT", "mined/nobody", content=sealed, says=404)
+    hospital.ask("PUT", "mined/..%2F..%2Fx", content=sealed, says=404)
     assert list(unit.folder.of(1).iterdir()) == []
 
 
@@ -237,11 +237,10 @@ def test_deleting_leaves_nothing_but_a_name_and_a_log(at_bundles, operator, unit
     operator.get(says=404)
     operator.ask("DELETE", says=404)
     hospital.get(says=401)
-    with unit.store.read() as db:
-        for table in ("parties", "bases", "jobs"):
-            assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0
-        assert db.execute("SELECT schema FROM exchanges").fetchone()[0] == ""
-        assert db.execute("SELECT count(*) FROM tokens").fetchone()[0] == 1
+    for table in ("parties", "mined", "jobs"):
+        assert sql(unit, f"SELECT * FROM {table}") == []
+    assert sql(unit, "SELECT schema FROM exchanges")[0]["schema"] == ""
+    assert len(sql(unit, "SELECT * FROM tokens")) == 1
 
 
 def test_results_are_not_there_before_they_are(hospital):
@@ -252,7 +251,7 @@ def test_results_are_not_there_before_they_are(hospital):
 def test_the_unit_says_what_it_is_to_everybody(anybody, unit):
     found = anybody.get("/api/unit").json()
     assert found["recipient"] == unit.recipient.key
-    assert found["limits"] == {"bundle bytes": 10**6, "base bytes": 10**5}
+    assert found["limits"] == {"bundle_bytes": 10**6, "mined_bytes": 10**5}
 
 
 def test_exchanges_are_listed_the_latest_first(make, operator):

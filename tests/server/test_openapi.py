@@ -9,9 +9,10 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gramlink.server import api, store
+from gramlink.server import api
 from gramlink.server.app import application
 from gramlink.server.settings import Settings
+from gramlink.server.store import database
 from gramlink.server.unit import prepared
 
 with warnings.catch_warnings():
@@ -41,7 +42,7 @@ async def without_workers(_):
 def app(one_app, tmp_path, monkeypatch):
     """The application with a unit that nobody has asked anything yet."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(store, "SYNCHRONOUS", "OFF")
+    monkeypatch.setattr(database, "SYNCHRONOUS", "OFF")
     one_app.state.unit = unit = prepared(Settings(tmp_path / "unit", patience=5))
     yield one_app
     unit.store.close()

@@ -1,6 +1,8 @@
 """Jobs in processes of their own. What the processes do is made up, as starting a real one takes
-a second; real ones are in test_serving."""
+a second; real ones are in test_listener."""
 
+import logging
+import re
 import subprocess
 import sys
 import time
@@ -8,11 +10,12 @@ import time
 import pytest
 
 from gramlink.io import clock
-from gramlink.server import exchanges, jobs, runner
+from gramlink.server import exchanges, runner
 from gramlink.server.runner import Runner
 from gramlink.server.settings import Settings
+from gramlink.server.store.jobs import Jobs
 from gramlink.server.unit import prepared
-from server.parties import wait_for
+from server.parties import sha256, sql, wait_for
 
 SLEEP = "import time; time.sleep(60)"
 DIE = "import os; os.kill(os.getpid(), 9)"
@@ -39,8 +42,7 @@ def scripted(monkeypatch):
 
 
 def job_row(unit, number=1):
-    with unit.store.read() as db:
-        return db.execute("SELECT * FROM jobs WHERE number = ?", (number,)).fetchone()
+    return sql(unit, "SELECT * FROM jobs WHERE number = ?", number)[0]
 
 
 @pytest.fixture
@@ -59,6 +61,16 @@ def test_a_worker_that_dies_twice_has_its_bundle_refused(unit, checking, scripte
     assert ("unit", "will check again") in log_of()
 
 
+def test_jobs_are_logged_by_number(unit, checking, scripted, caplog):
+    caplog.set_level(logging.DEBUG, "gramlink")
+    scripted(DIE)
+    with Runner(unit).running():
+        wait_for(lambda: checking[0].me()["bundle"]["state"] == "refused")
+    told = [one for one in caplog.messages if one.startswith("job ")]
+    assert told[0] == "job begins, check: job 1, exchange 1"
+    assert re.fullmatch(r"job ends, check: exchange 1, \d\.\d{3} s", told[1])
+
+
 def test_a_worker_that_ends_without_a_word_is_dead_too(unit, checking, scripted):
     scripted("import sys; sys.exit(0)")
     with Runner(unit).running():
@@ -67,9 +79,9 @@ def test_a_worker_that_ends_without_a_word_is_dead_too(unit, checking, scripted)
 
 
 def test_a_linkage_whose_worker_dies_twice_has_failed(unit, at_bundles, operator, scripted):
+    sql(unit, "UPDATE parties SET state = 'accepted'")
     with unit.store.change() as db:
-        db.execute("UPDATE parties SET state = 'accepted'")
-        jobs.queue(db, 1, "link")
+        db.jobs.queue(1, "link")
     scripted(DIE)
     with Runner(unit).running():
         wait_for(lambda: operator.view()["stage"] == "failed")
@@ -82,11 +94,10 @@ def test_a_job_over_its_time_is_ended_for_good(settings, make, scripted):
     del make
     unit = prepared(replace(settings, data=settings.data.with_name("other"), hours=0.2 / 3600))
     with unit.store.change() as db:
-        db.execute("INSERT INTO exchanges (name, schema, created) VALUES ('x', '', '')")
-        db.execute(
-            "INSERT INTO parties (exchange, name, returns, state) VALUES (1, 'a', '', 'checking')"
-        )
-        jobs.queue(db, 1, "check", 1)
+        exchange = db.exchanges.add("x", "", "")
+        party = db.parties.add(exchange, "a", "links")
+        db.parties.await_check(party)
+        db.jobs.queue(exchange, "check", party)
     processes = scripted(SLEEP)
     with Runner(unit).running():
         wait_for(lambda: job_row(unit)["state"] == "failed")
@@ -127,7 +138,7 @@ def test_a_server_that_ends_does_its_jobs_again_later(unit, checking, scripted):
 def test_what_ran_when_the_server_was_killed_is_done_again(unit, checking, scripted):
     del checking
     with unit.store.change() as db:
-        jobs.take(db)
+        db.jobs.take()
     processes = scripted(SLEEP)
     with Runner(unit).running():
         wait_for(lambda: processes)
@@ -141,10 +152,7 @@ def test_as_many_workers_as_are_allowed_run_at_once(settings, make, scripted):
     unit = prepared(replace(settings, data=settings.data.with_name("other"), workers=2))
     with unit.store.change() as db:
         for number in (1, 2, 3):
-            db.execute(
-                "INSERT INTO exchanges (name, schema, created) VALUES (?, '', '')", (number,)
-            )
-            jobs.queue(db, number, "link")
+            db.jobs.queue(db.exchanges.add(f"x{number}", "", ""), "link")
     processes = scripted(SLEEP)
     with Runner(unit).running():
         wait_for(lambda: len(processes) == 2)
@@ -167,8 +175,9 @@ def test_a_worker_ends_with_its_standard_input(scripted):
 def test_files_are_erased_when_their_time_has_come(unit, at_bundles, operator, scripted, log_of):
     scripted(SLEEP)
     with unit.store.change() as db:
-        db.execute("UPDATE exchanges SET ended = ?, summary = '{\"pairs\": []}'", (clock.now(),))
-        db.execute("UPDATE parties SET results_sha256 = 'x', results_bytes = 1")
+        db.exchanges.finish(1, clock.now(), '{"pairs": [], "clusters": 0}')
+        for number in (1, 2):
+            db.parties.give_results(number, 1, sha256(b"x"))
     with Runner(unit).running():
         wait_for(lambda: operator.view()["erase"])
         assert (
@@ -176,15 +185,14 @@ def test_files_are_erased_when_their_time_has_come(unit, at_bundles, operator, s
             == clock.days_after(clock.now(), 30)[:10] + (operator.view()["erase"][10:])
         )
         assert unit.folder.of(1).exists()
-        with unit.store.change() as db:
-            db.execute("UPDATE exchanges SET erase = '2020-01-01T00:00:00Z'")
+        sql(unit, "UPDATE exchanges SET erase = '2020-01-01T00:00:00Z'")
         wait_for(lambda: not unit.folder.of(1).exists())
     view = at_bundles[0].view()
     assert view["erased"]
     assert view["stage"] == "done"
     assert not view["parties"][0]["results"]["ready"]
     assert "erased" in at_bundles[0].get("results", 410).json()["error"]
-    at_bundles[0].get("bases/registry", 410)
+    at_bundles[0].get("mined/registry", 410)
     assert ("unit", "erased the files") in log_of()
     prepared(Settings(unit.folder.path)).store.close()
 
@@ -193,15 +201,15 @@ def test_trouble_with_the_tables_does_not_stop_the_runner(
     unit, checking, scripted, monkeypatch, capsys
 ):
     processes = scripted(SLEEP)
-    real, calls = jobs.is_waiting, []
+    real, calls = Jobs.is_waiting, []
 
-    def troubled(db):
+    def troubled(jobs):
         calls.append(1)
         if len(calls) < 3:
             raise OSError(28, "MILLER")
-        return real(db)
+        return real(jobs)
 
-    monkeypatch.setattr(jobs, "is_waiting", troubled)
+    monkeypatch.setattr(Jobs, "is_waiting", troubled)
     with Runner(unit).running():
         wait_for(lambda: processes)
     err = capsys.readouterr().err

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from gramlink.server import uploads
-from server.parties import sha256
+from server.parties import sha256, sql
 
 DATA = bytes(range(256)) * 40
 
@@ -104,8 +104,7 @@ def test_what_was_uploaded_cannot_be_replaced(hospital):
 
 def test_a_refused_bundle_can_be_replaced(hospital, unit, bundle):
     hospital.upload(DATA)
-    with unit.store.change() as db:
-        db.execute("UPDATE parties SET state = 'refused', reason = 'it is bad' WHERE number = 1")
+    sql(unit, "UPDATE parties SET state = 'refused', reason = 'it is bad' WHERE number = 1")
     assert hospital.me()["bundle"]["reason"] == "it is bad"
     assert hospital.announce(DATA).json() == {"offset": 0}
     assert not bundle.exists()

@@ -1,12 +1,11 @@
 """What workers find out, in this process."""
 
-import json
-
 import pytest
 
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal
-from gramlink.server import jobs, worker
+from gramlink.server import worker
+from gramlink.server.store.parties import Facts
 from server.parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
 
 
@@ -16,11 +15,11 @@ def work(unit):
 
     def do():
         with unit.store.change() as db:
-            job = jobs.take(db)
+            job = db.jobs.take()
         assert job is not None
         worker.main(unit.folder.path, job.number, 0)
         with unit.store.read() as db:
-            assert jobs.find(db, job.number) is None
+            assert db.jobs.find(job.number) is None
         return job.kind
 
     return do
@@ -114,12 +113,12 @@ def test_bundles_of_other_projections_are_told_apart_before_they_are_linked(unit
     hospital, registry = at_bundles
     send(unit, hospital)
     work()
+    other = Facts(rows=30, epsilon="30", created="", projection="other", shape="")
     with unit.store.change() as db:
-        facts = {"rows": 30, "epsilon": "30", "created": "", "projection": "other"}
-        db.execute("UPDATE parties SET facts = ? WHERE number = 1", (json.dumps(facts),))
+        db.parties.accept(1, other)
     send(unit, registry)
     work()
-    assert "differ in the projection" in registry.me()["bundle"]["reason"]
+    assert "embedded with different projections" in registry.me()["bundle"]["reason"]
 
 
 def test_a_linkage_that_cannot_be_is_failed_for_good(unit, at_bundles, operator, work):
@@ -163,7 +162,7 @@ def test_an_exchange_that_is_deleted_meanwhile_is_let_go(
 ):
     send(unit, at_bundles[0])
     with unit.store.change() as db:
-        job = jobs.take(db)
+        job = db.jobs.take()
     real = worker.admit
 
     def deleting(*args, **options):
@@ -201,10 +200,10 @@ def test_only_one_job_of_an_exchange_runs_at_a_time(unit, at_bundles):
     for one in at_bundles:
         send(unit, one)
     with unit.store.change() as db:
-        first = jobs.take(db)
-        assert jobs.take(db) is None
-        jobs.put_back(db, first)
-        assert jobs.take(db) == first
+        first = db.jobs.take()
+        assert db.jobs.take() is None
+        db.jobs.put_back(first)
+        assert db.jobs.take() == first
 
 
 def test_three_parties_get_what_each_may_have(unit, make, operator, work):

@@ -9,7 +9,6 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,9 @@ from gramlink.io.files import fingerprint, read_bytes, written_whole
 
 HEADER = b"age-encryption.org/v1\n"
 _FROM = b"gramlink from "
+_MARK = b"gramlink/sender-mark/v1"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_ANYBODY = bytes(range(32))  # all identities fail alike at a point of low order
 _HINT = "`gramlink keys new` makes a pair of files"
 
 
@@ -35,8 +36,7 @@ class Recipient:
     def __post_init__(self) -> None:
         if str(_recipient(self.key)) != self.key:
             raise InvalidFile("an age recipient is in small letters", hint=_HINT)
-        if not _can_be_sealed_to(self.key):
-            raise InvalidFile("nothing can be sealed to this age recipient", hint=_HINT)
+        _shared(_ANYBODY, self.key)  # a point that shares no secret is refused
 
     @property
     def fingerprint(self) -> str:
@@ -101,12 +101,12 @@ def unseal(data: bytes, identity: Identity, name: str) -> bytes:
 def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
     """The data sealed to a reader, who can tell that it comes from the sender.
 
-    age does not say who sealed a file. A first line does: the sender's recipient, and a hash of
-    the data under a key that only the two of them can compute, X25519 of one's identity and the
-    other's recipient.
+    age does not say who sealed a file. A first line does: the sender's recipient, and a mark that
+    only the two of them can compute.
     """
-    line = f"{_FROM.decode()}{sender.recipient.key} {_mark(data, sender, reader, own=True)}\n"
-    return seal(line.encode() + data, [reader])
+    secret = _shared(_raw(sender.secret), reader.key)
+    line = f"{_FROM.decode()}{sender.recipient.key} {_mark(data, secret, sender.recipient, reader)}"
+    return seal(f"{line}\n".encode() + data, [reader])
 
 
 def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
@@ -117,24 +117,34 @@ def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipi
     line, _, content = opened.removeprefix(_FROM).partition(b"\n")
     key, _, mark = line.decode("ascii", "replace").partition(" ")
     sender = Recipient(key)
-    if not hmac.compare_digest(mark.encode(), _mark(content, reader, sender, own=False).encode()):
+    secret = _shared(_raw(reader.secret), sender.key)
+    expected = _mark(content, secret, sender, reader.recipient)
+    if not hmac.compare_digest(mark.encode(), expected.encode()):
         raise InvalidFile(
             f"{name} does not come from whom it says it does", hint="call the other owner"
         )
     return content, sender
 
 
-def _mark(data: bytes, own_identity: Identity, other: Recipient, *, own: bool) -> str:
-    """A hash that only the holders of two identities can compute; `own`: of our own data."""
+def _mark(data: bytes, secret: bytes, sender: Recipient, reader: Recipient) -> str:
+    """A hash of the data, under a key for what this sender sends this reader and nothing else."""
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    salt = _raw(sender.key) + _raw(reader.key)  # in this order: nobody can send a mark back
+    key = HKDF(SHA256(), length=32, salt=salt, info=_MARK).derive(secret)
+    return hmac.new(key, data, "sha256").hexdigest()
+
+
+def _shared(private: bytes, key: str) -> bytes:
+    """X25519: the secret that only the holders of two identities can compute."""
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-    private = X25519PrivateKey.from_private_bytes(_raw(own_identity.secret))
-    shared = private.exchange(X25519PublicKey.from_public_bytes(_raw(other.key)))
-    parties = [own_identity.recipient.key, other.key]
-    sender, reader = parties if own else reversed(parties)
-    hashed = blake2b(f"{sender}\n{reader}\n".encode(), key=shared, person=b"gramlink from")
-    hashed.update(data)
-    return hashed.hexdigest()
+    public = X25519PublicKey.from_public_bytes(_raw(key))
+    try:
+        return X25519PrivateKey.from_private_bytes(private).exchange(public)
+    except ValueError:  # a point of low order, with which everybody's secret is zero
+        raise InvalidFile("nothing can be sealed to this age recipient", hint=_HINT) from None
 
 
 def _raw(key: str) -> bytes:
@@ -204,16 +214,3 @@ def _recipient(key: str) -> Any:
         return x25519.Recipient.from_str(key)
     except RecipientError:
         raise InvalidFile("this is not an age recipient", hint=_HINT) from None
-
-
-def _can_be_sealed_to(key: str) -> bool:
-    """Whether a point of the curve is one of those that a secret can be shared with."""
-    import pyrage
-
-    try:
-        pyrage.encrypt(b"", [_recipient(key)])
-    except BaseException as error:  # the library panics, which is no Exception
-        if type(error).__name__ != "PanicException":
-            raise
-        return False
-    return True

@@ -7,58 +7,77 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from types import ModuleType
+from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import one_line
-from gramlink.cli.lab import demo, evaluate, experiments
-from gramlink.cli.owner import (
-    check,
-    dedupe,
-    embed,
-    exchange,
-    init,
-    inspect,
-    keys,
-    ledger,
-    merge,
-    mine,
-    results,
-    seal,
-)
-from gramlink.cli.unit import exchanges, explain, inbox, link, serve
+from gramlink.cli import unit
+from gramlink.cli.help import group
+from gramlink.cli.lab.demo import demo
+from gramlink.cli.lab.evaluate import evaluate
+from gramlink.cli.lab.experiments import experiments
+from gramlink.cli.owner import keys
+from gramlink.cli.owner.check import check
+from gramlink.cli.owner.dedupe import dedupe
+from gramlink.cli.owner.embed import embed
+from gramlink.cli.owner.exchange import exchange
+from gramlink.cli.owner.init import init
+from gramlink.cli.owner.inspect import inspect
+from gramlink.cli.owner.ledger import ledger
+from gramlink.cli.owner.merge import merge
+from gramlink.cli.owner.mine import mine
+from gramlink.cli.owner.results import results
+from gramlink.cli.owner.seal import seal
+from gramlink.cli.speaker import one_line
+from gramlink.cli.unit.explain import explain
+from gramlink.cli.unit.link import link
+from gramlink.cli.verbosity import log_to_stderr
 from gramlink.errors import GramlinkError
 
-app = typer.Typer(
-    name="gramlink",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Link the records of two organisations that may not show each other their records.",
-    epilog="Start with `gramlink demo`. Each command shows an example: `gramlink mine --help`.",
+PANELS = {
+    "For data owners": (
+        init, check, dedupe, keys.app, mine, seal, merge, embed, results, exchange, ledger, inspect,
+    ),
+    "For the linkage unit": (unit.app, link, explain),
+    "To try out and compare": (demo, evaluate, experiments),
+}  # fmt: skip
+
+app = group(
+    "gramlink",
+    "Find the people whom several organisations have in common, without sharing their records.",
+    PANELS,
+    "Start with `gramlink demo`. The help of each command has an example: `gramlink mine --help`.",
 )
-_COMMANDS = (
-    init, check, dedupe, mine, seal, merge, embed, link, explain, results, evaluate, ledger,
-    inspect, exchange, serve, demo, experiments,
-)  # fmt: skip
 
 
-def _help(command: ModuleType) -> str:
-    about, _, example = str(command.__doc__).partition("Example: ")
-    # \b keeps the example in a line of its own, to be copied
-    return f"{about}\b\nExample:\n  {example}"
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"gramlink {version('gramlink')}")
+        raise typer.Exit
 
 
-for command in _COMMANDS:
-    name = command.__name__.rpartition(".")[2]
-    app.command(name, help=_help(command))(getattr(command, name))
-
-
-app.command("unit", help=_help(inbox))(inbox.unit)
-app.add_typer(keys.app, name="keys")
-app.add_typer(exchanges.app, name="exchanges")
+@app.callback()
+def _before_any_command(
+    version: Annotated[  # noqa: ARG001  # the callback prints it
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+    verbose: Annotated[
+        int,
+        typer.Option(
+            "--verbose",
+            "-v",
+            count=True,
+            show_default=False,
+            help="Log each step with its time and counts; -vv: also what is read and written.",
+        ),
+    ] = 0,
+) -> None:
+    log_to_stderr(verbose, os.environ.get("GRAMLINK_LOG", ""))
 
 
 def main() -> None:

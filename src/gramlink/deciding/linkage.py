@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gramlink.deciding.links import Links, kept
-from gramlink.matching.comparison import level_names
-from gramlink.matching.pairs import Pairs
+from gramlink.deciding.links import Links
+from gramlink.deciding.rules import Contest, Rule, rule_named
 from gramlink.matching.passes import Pass
+from gramlink.records.levels import EQUAL
 from gramlink.scoring.model import Model
 from gramlink.scoring.score import Scored
 
@@ -42,7 +42,7 @@ class Linkage:
     warnings: tuple[str, ...] = ()
 
 
-def probabilities(scored: Scored, rule: str) -> Floats:
+def probabilities(scored: Scored, rule: Rule) -> Floats:
     """How likely each pair is a match, given the others.
 
     Under one-to-one a record has one match at most, so pairs that share a record share its
@@ -52,8 +52,8 @@ def probabilities(scored: Scored, rule: str) -> Floats:
     left, right = scored.candidates.left, scored.candidates.right
     others = np.zeros(len(odds))
     for records, exclusive in (
-        (left, rule in ("one-to-one", "best-per-left")),
-        (right, rule in ("one-to-one", "best-per-right")),
+        (left, rule.one_per_left),
+        (right, rule.one_per_right),
     ):
         if exclusive and len(odds):
             others += np.bincount(records, odds)[records] - odds
@@ -74,10 +74,11 @@ def decide_scored(
     Pairs of at least `review` are possible links, if the rule would let them stand beside
     the links.
     """
-    probability = probabilities(scored, rule)
+    keeping = rule_named(rule)
+    probability = probabilities(scored, keeping)
     good = np.flatnonzero(probability >= accept)
-    chosen = good[kept(_ranked(scored, good), left_ids, right_ids, rule)]
-    possible = _beside(scored, np.flatnonzero(probability >= review), chosen, rule)
+    chosen = good[keeping.keep(_contest(scored, good, left_ids, right_ids))]
+    possible = _beside(scored, np.flatnonzero(probability >= review), chosen, keeping)
     total = float(probability.sum()) / max(scored.model.coverage, 1e-9)
     right_ones = float(probability[chosen].sum())
     found = scored.candidates
@@ -99,13 +100,13 @@ def warnings_of(model: Model) -> tuple[str, ...]:
     if model.prior * model.pairs < 1:
         found.append("no pair looks like a match")
         return tuple(found)
-    shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
-    for name, matches, random in shares:
-        if random[-1] > NEARLY_ALL:
+    shares = zip(model.names, model.levels, model.match_shares, model.random.shares, strict=True)
+    for name, levels, matches, random in shares:
+        if random[levels.missing] > NEARLY_ALL:
             found.append(f"{name} is missing in nearly all pairs: it says nothing")
-        elif random[0] > NEARLY_ALL * (1 - random[-1]):
+        elif random[EQUAL] > NEARLY_ALL * (1 - random[levels.missing]):
             found.append(f"{name} is equal in nearly all pairs: it says nothing")
-        elif matches[0] < HARDLY * (1 - matches[-1]):
+        elif matches[EQUAL] < HARDLY * (1 - matches[levels.missing]):
             found.append(
                 f"{name} is hardly ever equal in matches: is it another column, or written "
                 "otherwise, at one of the owners?"
@@ -118,20 +119,22 @@ def _histogram(scored: Scored) -> tuple[tuple[int, int], ...]:
     return tuple(zip(whole.tolist(), counts.tolist(), strict=True))
 
 
-def _ranked(scored: Scored, rows: Ints) -> Pairs:
-    """Pairs with the rank of their odds in the place of a distance."""
+def _contest(
+    scored: Scored, rows: Ints, left_ids: Sequence[str], right_ids: Sequence[str]
+) -> Contest:
+    """These candidates, ranked by their odds."""
     _, rank = np.unique(-scored.log_odds[rows], return_inverse=True)
-    found = scored.candidates
-    return Pairs(found.left[rows].astype(np.int64), found.right[rows].astype(np.int64), rank)
+    left, right = scored.candidates.left[rows], scored.candidates.right[rows]
+    return Contest.of(left.astype(np.int64), right.astype(np.int64), rank, left_ids, right_ids)
 
 
-def _beside(scored: Scored, rows: Ints, chosen: Ints, rule: str) -> Ints:
+def _beside(scored: Scored, rows: Ints, chosen: Ints, rule: Rule) -> Ints:
     """The rows that are not chosen, and whose records are free as the rule asks."""
     found = scored.candidates
     free = ~np.isin(rows, chosen)
-    if rule in ("one-to-one", "best-per-left"):
+    if rule.one_per_left:
         free &= ~np.isin(found.left[rows], found.left[chosen])
-    if rule in ("one-to-one", "best-per-right"):
+    if rule.one_per_right:
         free &= ~np.isin(found.right[rows], found.right[chosen])
     return rows[free]
 
@@ -148,10 +151,10 @@ def _links(
         "match_weight": pl.Series(scored.weights[rows].round(3)),
         "match_probability": pl.Series(probability[rows].round(6)),
     }
-    for field, (name, edits) in enumerate(zip(model.names, model.edits, strict=True)):
-        names = np.array(level_names(edits))
+    for field, (name, levels) in enumerate(zip(model.names, model.levels, strict=True)):
+        names = np.array(levels.names)
         details[f"level_{name}"] = pl.Series(
-            names[scored.levels[rows, field]].tolist(), dtype=pl.String
+            names[found.levels[rows, field]].tolist(), dtype=pl.String
         )
     return Links(
         tuple(left_ids[i] for i in found.left[rows].tolist()),

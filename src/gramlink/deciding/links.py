@@ -1,17 +1,12 @@
-"""Links: the decided pairs. A rule of deciding is a function."""
+"""Links: the decided pairs."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from gramlink.errors import InvalidParameter
+from gramlink.deciding.rules import Contest, Ints, rule_named
 from gramlink.matching.pairs import Pairs
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,66 +54,16 @@ class Links:
         return frame.hstack(self.details) if self.details.width else frame
 
 
-def decide_all(pairs: Pairs, left: Ints, right: Ints) -> Ints:  # noqa: ARG001
-    """Every pair, as in the paper."""
-    return np.arange(len(pairs))
-
-
-def best_per_left(pairs: Pairs, left: Ints, right: Ints) -> Ints:
-    """For each left record its closest right one; ties by the right one's id."""
-    return _best(pairs.left, pairs.squared, left[pairs.left], right[pairs.right])
-
-
-def best_per_right(pairs: Pairs, left: Ints, right: Ints) -> Ints:
-    """For each right record its closest left one; ties by the left one's id."""
-    return _best(pairs.right, pairs.squared, right[pairs.right], left[pairs.left])
-
-
-def _best(records: Ints, squared: Ints, own: Ints, other: Ints) -> Ints:
-    order = np.lexsort((other, squared, own))
-    owners = records[order]
-    first = np.concatenate([[True], owners[1:] != owners[:-1]])[: len(order)]
-    return np.sort(order[first])
-
-
-def one_to_one(pairs: Pairs, left: Ints, right: Ints) -> Ints:
-    """The closest pairs first, each record once; ties by the left id, then the right id."""
-    from gramlink.kernels.greedy import take_first
-
-    order = _sorted_by(pairs.squared, left[pairs.left], right[pairs.right])
-    return np.sort(take_first(order, pairs.left, pairs.right, len(left), len(right)))
-
-
-def _sorted_by(squared: Ints, left: Ints, right: Ints) -> Ints:
-    """The order by squared distance, then left, then right."""
-    sizes = [int(keys.max(initial=0)) + 1 for keys in (squared, left, right)]
-    if math.prod(sizes) >= 2**63:
-        return np.lexsort((right, left, squared))
-    # one key instead of three sorts several times faster
-    return np.argsort((squared * sizes[1] + left) * sizes[2] + right)
-
-
-RULES: dict[str, Callable[[Pairs, Ints, Ints], Ints]] = {
-    "one-to-one": one_to_one,
-    "best-per-left": best_per_left,
-    "best-per-right": best_per_right,
-    "all": decide_all,
-}
-
-
 def kept(pairs: Pairs, left_ids: Sequence[str], right_ids: Sequence[str], rule: str) -> Ints:
-    """Which pairs a rule keeps. Ties go by ids, so the order of rows does not matter."""
-    if rule not in RULES:
-        raise InvalidParameter(f"no rule {rule!r}", hint="one of " + ", ".join(RULES))
-    left, right = _ranks(left_ids, pairs.left), _ranks(right_ids, pairs.right)
-    return RULES[rule](pairs, left, right)
+    """Which pairs of one field a rule keeps, the nearest first."""
+    contest = Contest.of(pairs.left, pairs.right, pairs.squared, left_ids, right_ids)
+    return rule_named(rule).keep(contest)
 
 
-def decide(
-    pairs: Pairs, left_ids: Sequence[str], right_ids: Sequence[str], rule: str, scale: int = 1
-) -> Links:
+def decide(pairs: Pairs, left_ids: Sequence[str], right_ids: Sequence[str], rule: str) -> Links:
     """The pairs of one field that a rule keeps, with their distances.
 
+    >>> import numpy as np
     >>> row = np.array([0, 0])
     >>> links = decide(Pairs(row, np.array([0, 1]), row), ["a"], ["y", "x"], "one-to-one")
     >>> links.left, links.right
@@ -128,16 +73,5 @@ def decide(
     return Links(
         tuple(left_ids[i] for i in pairs.left[chosen].tolist()),
         tuple(right_ids[j] for j in pairs.right[chosen].tolist()),
-        pl.DataFrame({"distance": np.sqrt(pairs.squared[chosen]) / scale}),
+        pl.DataFrame({"distance": pairs.distances[chosen]}),
     )
-
-
-def _ranks(ids: Sequence[str], rows: Ints) -> Ints:
-    """The place of each id among the sorted ids of these rows; of other rows, 0."""
-    involved = np.zeros(len(ids), np.bool_)
-    involved[rows] = True
-    places = np.flatnonzero(involved)
-    names = pl.Series([ids[place] for place in places.tolist()], dtype=pl.String)
-    ranks = np.zeros(len(ids), np.int64)
-    ranks[places[names.arg_sort().to_numpy()]] = np.arange(len(places))
-    return ranks

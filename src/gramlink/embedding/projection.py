@@ -8,6 +8,7 @@ from typing import Any
 from gramlink.embedding.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.io.files import DAMAGE, damaged, digest, fingerprint, from_json, settings_in, to_json
+from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
 from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.fields import Field
@@ -115,6 +116,7 @@ def _owners(names: Any) -> tuple[str, ...]:
     return owners
 
 
+@logged("merge", lambda made: {"grams": sum(len(one.grams) for one in made.bases.values())})
 def agree(*mined: Mined) -> Projection:
     """The projection that follows from what all owners mined; the same whoever computes it.
 

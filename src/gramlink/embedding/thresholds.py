@@ -1,6 +1,7 @@
 """Thresholds: how far, squared, a record's match may lie after so many edits.
 
-All in units of 1 / scale², so whole numbers. Each policy is a function of a `Case`.
+All in units of 1 / scale², so whole numbers. Each policy is a function of a `Case`, in a module of
+its own or here; a line in `records.choices` gives it its name.
 
 | policy | promise |
 |---|---|
@@ -16,7 +17,7 @@ edit replaces one symbol and moves by 2, whatever the policy.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ import numpy.typing as npt
 
 from gramlink.embedding.base import Base
 from gramlink.embedding.typos import MODELS
+from gramlink.records.choices import POLICIES
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings, distinct
@@ -121,15 +123,6 @@ def calibrated(case: Case) -> Ints:
         typos.substitutes,
         typos.insertions,
     )
-
-
-POLICIES: dict[str, Callable[[Case], Ints]] = {
-    "calibrated": calibrated,
-    "worst-case": worst_case,
-    "paper": paper,
-    "global": global_bound,
-    "global-paper": global_paper,
-}
 
 
 def thresholds(strings: Strings, base: Base, field: Field, schema: Schema) -> Ints:

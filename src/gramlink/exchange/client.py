@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from gramlink.errors import Refused
 from gramlink.exchange.connection import Answered, Connection, Later
+from gramlink.exchange.values import Model
+from gramlink.exchange.wire import ExchangeInfo, NewUpload, Offset, TokenInfo, UnitInfo
 
 if TYPE_CHECKING:
     from gramlink.matching.pairs import Progress
@@ -15,7 +17,7 @@ T = TypeVar("T")
 
 PIECE = 4 * 2**20  # bytes of a bundle that go in one request
 MOST_SCHEMA = 2**20
-MOST_BASE = 64 * 2**20
+MOST_MINED = 64 * 2**20
 MOST_RESULTS = 4 * 2**30
 
 
@@ -26,33 +28,33 @@ class Client(Connection):
     sealed before it comes here.
     """
 
-    def unit(self) -> dict[str, Any]:
+    def unit(self) -> UnitInfo:
         """What the unit says of itself; needs no token."""
-        return self._words("/api/unit")
+        return self._get(UnitInfo, "/api/unit")
 
-    def token(self) -> dict[str, Any]:
+    def token(self) -> TokenInfo:
         """Whose the token is."""
-        return self._words("/api/token")
+        return self._get(TokenInfo, "/api/token")
 
-    def exchange(self, name: str) -> dict[str, Any]:
+    def exchange(self, name: str) -> ExchangeInfo:
         """How far an exchange has come."""
-        return self._words(_path(name))
+        return self._get(ExchangeInfo, _path(name))
 
     def schema(self, name: str) -> bytes:
         """The linkage.toml of an exchange."""
         return self._bytes(_path(name, "schema"), MOST_SCHEMA)
 
-    def base(self, name: str, sender: str) -> bytes:
+    def mined(self, name: str, sender: str) -> bytes:
         """What another owner mined, sealed to us."""
-        return self._bytes(_path(name, "bases", sender), MOST_BASE)
+        return self._bytes(_path(name, "mined", sender), MOST_MINED)
 
     def put_recipient(self, name: str, key: str) -> None:
         """Say what the others shall seal to."""
         self._put(_path(name, "recipient"), key.encode(), "text/plain")
 
-    def put_base(self, name: str, to: str, sealed: bytes) -> None:
+    def put_mined(self, name: str, to: str, sealed: bytes) -> None:
         """Leave what was mined for another owner, who alone can open it."""
-        path = _path(name, "bases", to)
+        path = _path(name, "mined", to)
         self._settled(lambda: self._put(path, sealed, "application/octet-stream"))
 
     def results(self, name: str, file: IO[bytes]) -> None:
@@ -73,11 +75,11 @@ class Client(Connection):
         After any failure the unit is asked anew what it has, as its answer may have been lost
         on the way.
         """
-        path, whole = _path(name, "upload"), {"size": size, "sha256": sha256}
+        path, whole = _path(name, "upload"), NewUpload(size=size, sha256=sha256)
 
         def go_on(answered: Answered) -> None:
-            begun = self._settled(lambda: self.ask_json("POST", path, json=whole))
-            offset = self._offset(begun, size)
+            begun = self._settled(lambda: self.ask_for(Offset, "POST", path, json=whole))
+            offset = self._within(begun, size)
             while offset < size:
                 if progress:
                     progress(offset, size)
@@ -93,12 +95,12 @@ class Client(Connection):
 
     def _send(self, path: str, offset: int, piece: bytes, size: int) -> int:
         try:
-            answer = self.ask_json("PATCH", f"{path}?offset={offset}", content=piece)
+            answer = self.ask_for(Offset, "PATCH", f"{path}?offset={offset}", content=piece)
         except Refused as error:
             if error.status == 409:  # the unit has another part of it than we think
                 raise Later(str(error)) from error
             raise
-        return self._offset(answer, size)
+        return self._within(answer, size)
 
     def _settled(self, ask: Callable[[], T]) -> T:
         """Ask again after a 409: a request that was cut off may still be under way at the unit."""
@@ -111,14 +113,13 @@ class Client(Connection):
             self.pause(delay)
         return ask()
 
-    def _offset(self, answer: dict[str, Any], size: int) -> int:
-        offset = answer.get("offset")
-        if type(offset) is not int or not 0 <= offset <= size:
-            raise self.unexpected("it does not say how much of the bundle it has")
-        return offset
+    def _within(self, answer: Offset, size: int) -> int:
+        if answer.offset > size:
+            raise self.unexpected("offset: it has more of the bundle than there is")
+        return answer.offset
 
-    def _words(self, path: str) -> dict[str, Any]:
-        return self.patiently(lambda _: self.ask_json("GET", path))
+    def _get(self, model: type[Model], path: str) -> Model:
+        return self.patiently(lambda _: self.ask_for(model, "GET", path))
 
     def _bytes(self, path: str, limit: int) -> bytes:
         def fetch(_: Answered) -> bytes:

@@ -16,8 +16,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel
+
 from gramlink.errors import InvalidFile, InvalidParameter, Refused, Unanswered
-from gramlink.io.files import plain_json
+from gramlink.exchange.values import Model, read
+from gramlink.exchange.wire import Problem
+from gramlink.io.steps import note
 
 if TYPE_CHECKING:
     import httpx
@@ -84,12 +88,12 @@ class Connection:
         *,
         content: bytes | None = None,
         kind: str = "application/octet-stream",
-        json: dict[str, Any] | None = None,
+        json: BaseModel | None = None,
     ) -> None:
         """Ask once; the answer goes to the sink, unless it is larger than the limit."""
         asked: dict[str, Any] = {}
         if json is not None:
-            asked = {"json": json}
+            asked = {"json": json.model_dump()}
         if content is not None:
             asked = {"content": content, "headers": {"Content-Type": kind}}
         with self._told_apart(), self._http.stream(method, self.url + path, **asked) as answer:
@@ -98,22 +102,24 @@ class Connection:
             if not answer.is_success:
                 raise self._refusal(answer)
             self._copy(answer, sink, limit)
+        note("ask", sent=len(content or b""), status=answer.status_code)
 
-    def ask_json(
+    def ask_for(
         self,
+        model: type[Model],
         method: str,
         path: str,
         *,
         content: bytes | None = None,
-        json: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Ask once for a JSON object."""
+        json: BaseModel | None = None,
+    ) -> Model:
+        """Ask once for what a model describes."""
         found = io.BytesIO()
         self.ask(method, path, found, MOST_WORDS, content=content, json=json)
-        answer = _table(found.getvalue())
-        if answer is None:
-            raise self.unexpected("it is not a JSON object")
-        return answer
+        try:
+            return read(model, found.getvalue())
+        except ValueError as error:
+            raise self.unexpected(str(error)) from error
 
     def patiently(self, attempt: Callable[[Answered], T]) -> T:
         """Try again while there is patience, which is counted from the last answer.
@@ -167,10 +173,13 @@ class Connection:
             )
         said = io.BytesIO()
         self._copy(answer, said, MOST_WORDS)
-        words = _table(said.getvalue()) or {}
-        message = words.get("error") or f"no, with status {status} and no reason"
-        hint = _TOKEN_HINT if status == 401 else words.get("hint") or ""
-        return Refused(f"the linkage unit says: {message}", hint=str(hint), status=status)
+        try:
+            problem = read(Problem, said.getvalue())
+        except ValueError:  # a proxy's words, perhaps
+            problem = Problem(error="")
+        message = problem.error or f"no, with status {status} and no reason"
+        hint = _TOKEN_HINT if status == 401 else problem.hint
+        return Refused(f"the linkage unit says: {message}", hint=hint, status=status)
 
     @contextmanager
     def _told_apart(self) -> Iterator[None]:
@@ -236,15 +245,6 @@ def read_token(path: Path) -> str:
             f"{path} holds no token", hint="it must hold the one line that the operator gave you"
         )
     return token
-
-
-def _table(data: bytes) -> dict[str, Any] | None:
-    """A JSON object, or None if it is none."""
-    try:
-        found = plain_json(data)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _is_this_machine(host: str) -> bool:

@@ -14,7 +14,7 @@ from gramlink.bundles.sealing import Recipient, read_recipient
 from gramlink.errors import GramlinkError, Mismatch
 from gramlink.exchange.folder import CONSENT
 from gramlink.exchange.part import Part
-from gramlink.exchange.status import Status
+from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import digest
 from gramlink.parties.owner import Owner
 from gramlink.privacy.budget import shown
@@ -75,7 +75,7 @@ def keys_code(keys: Mapping[str, Recipient]) -> str:
     return " ".join(found[i : i + 4] for i in range(0, CODE, 4))
 
 
-def served_keys(part: Part, status: Status, pinned: Sequence[Path]) -> dict[str, Recipient]:
+def served_keys(part: Part, status: ExchangeInfo, pinned: Sequence[Path]) -> dict[str, Recipient]:
     """The keys of all owners as the unit has them, as far as they can be checked."""
     keys = {party.name: party.recipient for party in status.parties if party.recipient}
     own = part.identity.recipient
@@ -113,7 +113,7 @@ def _check_pinned(
         )
 
 
-def agree_to(part: Part, terms: Terms, status: Status) -> None:
+def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
     """Ask for consent, or see that all is still as it was when consent was given."""
     now, before = terms.noted(), part.folder.noted(CONSENT)
     if before is None:
@@ -135,7 +135,7 @@ def agree_to(part: Part, terms: Terms, status: Status) -> None:
         )
 
 
-def _shown(part: Part, terms: Terms, status: Status) -> Iterator[str]:
+def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
     """What will be spent and sent, and what comes back."""
     schema, ledger = part.owner.schema, terms.ledger
     others = ", ".join(part.others(status))
@@ -157,7 +157,7 @@ def _shown(part: Part, terms: Terms, status: Status) -> Iterator[str]:
         yield f"    column {field.source} as {field.name}, {field.kind}"
     yield "will come back from the linkage unit:"
     for party in status.parties:
-        yield f"  to {party.name}: {_GOES_BACK.get(party.returns, 'what it does not say')}"
+        yield f"  to {party.name}: {_GOES_BACK[party.returns]}"
     yield f"the linkage unit's key: {terms.unit.fingerprint}"
     for name, key in sorted(terms.keys.items()):
         yield f"the key of {name}: {key.fingerprint}"

@@ -10,13 +10,13 @@ from gramlink.bundles.sealing import (
     write_identity,
     write_recipient,
 )
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.errors import BudgetExceeded, Mismatch
 from gramlink.exchange.client import Client
 from gramlink.exchange.folder import EXCHANGE, IDENTITY, MINED, MINING, RECIPIENT, SCHEMA, Folder
 from gramlink.exchange.status import Place
 from gramlink.io.files import read_bytes
 from gramlink.mining.mined import Mined
-from gramlink.mining.miners import FREE
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.schema import Schema, checked_schema, differences, load_schema
@@ -50,17 +50,7 @@ def agreed_schema(
             hint="leave it as it came; name a copy with your own columns with --schema",
         )
     schema = load_schema(folder / SCHEMA)
-    for field in schema.fields:
-        if field.kind == "text" and field.miner in FREE:
-            raise Mismatch(
-                f"the linkage unit would know the grams of {field.name}, and could read it",
-                hint=f"ask the operator for an exchange without the {field.miner} miner",
-            )
-    if not any(field.mined for field in schema.fields):
-        raise Mismatch(
-            "no field of the exchange is mined, so the linkage unit would know all grams",
-            hint="ask the operator for an exchange with a text field",
-        )
+    check_secrecy(schema.agreed)
     if own:
         ours = load_schema(own)
         different = differences(schema.agreed, ours.agreed)

@@ -13,17 +13,18 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Identity, read_identity, seal, unseal
+from gramlink.bundles.sealing import Identity, read_identity, unseal
 from gramlink.errors import GramlinkError, InvalidFile, Mismatch
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
 from gramlink.matching.pairs import Progress
-from gramlink.parties.answers import answer
+from gramlink.parties.admission import alike, check_address, check_bundle, doubled
+from gramlink.parties.answers import answer, sealed
 
 SUFFIXES = (".age", ".bundle")
 
@@ -43,11 +44,16 @@ class Received:
         return str(self.manifest.get("exchange", ""))
 
     @property
+    def owner(self) -> str:
+        """Whose it is."""
+        return str(self.manifest.get("owner", ""))
+
+    @property
     def receipt(self) -> str:
         """What its sender is told."""
         if self.refused:
             return f"refused: {self.refused}\n"
-        return f"accepted: the bundle of {self.manifest['owner']}, digest {self.digest}\n"
+        return f"accepted: the bundle of {self.owner}, digest {self.digest}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +126,8 @@ def check(path: Path, identity_file: Path) -> Received:
         data = read_bytes(path)
         digest = hashlib.sha256(data).hexdigest()
         bundle = Bundle.from_bytes(unseal(data, read_identity(identity_file), path.name), path.name)
-        if bundle.owner not in bundle.owners or len(bundle.owners) < 2:
-            raise Mismatch("it does not name its owner among two or more owners")
-        if not bundle.exchange:
-            raise Mismatch("it does not name its exchange", hint="embed with --exchange")
-        if bundle.reply is None:
-            raise Mismatch("it does not say which key to seal the results to")
-        if not bundle.ids:
-            raise Mismatch("it has no rows")
+        check_bundle(bundle)
+        check_address(bundle)
     except GramlinkError as error:
         return Received(path.name, digest, {}, str(error))
     return Received(path.name, digest, bundle.manifest)
@@ -135,12 +135,15 @@ def check(path: Path, identity_file: Path) -> Received:
 
 def _without_doubles(received: list[Received]) -> list[Received]:
     """The same, where two bundles of an owner for one exchange are refused, both of them."""
-    senders = [(one.exchange, one.manifest.get("owner")) for one in received]
+    owners: dict[str, list[str]] = {}
+    for one in received:
+        if not one.refused:
+            owners.setdefault(one.exchange, []).append(one.owner)
     return [
-        Received(one.name, one.digest, {}, "there is another bundle of its owner; leave one")
-        if not one.refused and senders.count(sender) > 1
+        replace(one, manifest={}, refused=str(doubled(one.owner)))
+        if not one.refused and one.owner in alike(owners[one.exchange])
         else one
-        for one, sender in zip(received, senders, strict=True)
+        for one in received
     ]
 
 
@@ -153,7 +156,7 @@ def _answered(
     progress: Progress | None,
 ) -> Answered:
     exchange = received[0].exchange
-    present = {str(one.manifest["owner"]): one for one in received}
+    present = {one.owner: one for one in received}
     owners = tuple(sorted(present))
     awaited = {name for one in received for name in one.manifest["owners"]} - present.keys()
     if awaited:
@@ -165,16 +168,13 @@ def _answered(
         return Answered(exchange, owners)
     try:
         bundles = [_bundle(inbox / one.name, one.digest, identity) for one in received]
-        if any(set(bundle.owners) != set(owners) for bundle in bundles):
-            raise Mismatch("the bundles do not name the same owners")
         answers = answer(
             bundles, dict.fromkeys(owners, returns), created=moment(), progress=progress
         )
         files = []
         for bundle in bundles:
-            assert bundle.reply is not None  # noqa: S101  # `check` has seen to it
             path = outbox / f"{exchange}-{bundle.owner}.results.age"
-            _write(path, seal(answers.results[bundle.owner].to_bytes(), [bundle.reply]))
+            _write(path, sealed(answers.results[bundle.owner], bundle))
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:

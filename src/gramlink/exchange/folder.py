@@ -85,7 +85,7 @@ def taken(path: Path) -> Iterator[Folder]:
     with alone(path / "lock", "taking part"):
         folder = Folder(path)
         _check(folder)
-        for name in (*_OURS, "base-*", "mined-*"):
+        for name in (*_OURS, "mined-*"):
             for stale in path.glob(f".{name}.*part"):  # of a process that was killed
                 stale.unlink(missing_ok=True)
         yield folder

@@ -8,7 +8,8 @@ from gramlink.bundles.sealing import Identity
 from gramlink.errors import GramlinkError
 from gramlink.exchange.client import Client
 from gramlink.exchange.folder import Folder
-from gramlink.exchange.status import Place, Status, status_of
+from gramlink.exchange.status import Place, status_of
+from gramlink.exchange.wire import ExchangeInfo
 from gramlink.matching.pairs import Progress
 from gramlink.parties.owner import Owner
 
@@ -35,7 +36,7 @@ class Part:
     owner: Owner
     identity: Identity
 
-    def status(self) -> Status:
+    def status(self) -> ExchangeInfo:
         """How far the exchange has come; one that has failed ends here."""
         status = status_of(self.client, self.place)
         if status.stage == "failed":
@@ -45,12 +46,12 @@ class Part:
             )
         return status
 
-    def others(self, status: Status) -> dict[str, int]:
+    def others(self, status: ExchangeInfo) -> dict[str, int]:
         """The other owners, each with its number among all."""
         numbered = enumerate(status.names, 1)
         return {name: number for number, name in numbered if name != self.owner.name}
 
-    def until(self, awaited: Callable[[Status], str]) -> Status:
+    def until(self, awaited: Callable[[ExchangeInfo], str]) -> ExchangeInfo:
         """Wait until nothing is awaited any more; what is, is said whenever it changes."""
         said = ""
         for status in self.polled():
@@ -62,7 +63,7 @@ class Part:
                 said = waiting
         raise AssertionError  # there is always another status
 
-    def polled(self) -> Iterator[Status]:
+    def polled(self) -> Iterator[ExchangeInfo]:
         """The status again and again; ever more rarely while it stays the same."""
         delay, before = FIRST_PAUSE, self.status()
         while True:

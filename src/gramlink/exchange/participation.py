@@ -8,8 +8,7 @@ from typing import Any
 
 from gramlink.bundles.pseudonyms import owner_key
 from gramlink.errors import InvalidFile, InvalidRecords
-from gramlink.exchange import entry as entering
-from gramlink.exchange import steps
+from gramlink.exchange import entry, steps
 from gramlink.exchange.client import Client
 from gramlink.exchange.collection import collect, summary
 from gramlink.exchange.consent import Terms, agree_to, served_keys
@@ -55,8 +54,8 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             return _finished(folder, voice)
         if choices.output and choices.output.exists() and not folder.has(RESULTS):
             raise InvalidFile(f"{choices.output} exists already", hint="name another output")
-        entering.settle(folder, place)
-        schema = entering.agreed_schema(client, folder, place, choices.schema, choices.epsilon)
+        entry.settle(folder, place)
+        schema = entry.agreed_schema(client, folder, place, choices.schema, choices.epsilon)
         records = _read(choices, schema, folder)
         voice.say(f"{choices.data}: {len(records):,} records")
         for problem in records.problems:
@@ -66,15 +65,15 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             choices.ledger or choices.data.with_name(f"{dataset}.ledger"), dataset, schema.epsilon
         )
         if choices.mined:
-            entering.use_again(folder, place, choices.mined, schema)
-        entering.check_ledger(folder, place, ledger, schema)
+            entry.use_again(folder, place, choices.mined, schema)
+        entry.check_ledger(folder, place, ledger, schema)
         part = Part(
             client,
             place,
             folder,
             voice,
             Owner(place.party, records, schema, owner_key(folder / KEY)),
-            entering.own_identity(folder, place),
+            entry.own_identity(folder, place),
         )
         return _go(part, ledger, choices)
 
@@ -116,7 +115,7 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     steps.embed(part, projection)
     steps.send(part)
     steps.await_results(part)
-    done = collect(part, projection, choices.output)
+    done = collect(part, projection, terms.returns[part.owner.name], choices.output)
     for line in summary(done):
         part.voice.say(line)
     part.voice.say(f"keep {ledger.path} with the data")

@@ -11,14 +11,16 @@ from gramlink.errors import InvalidFile, Mismatch, Refused
 from gramlink.exchange.entry import check_ledger, purpose_of
 from gramlink.exchange.folder import BUNDLE, MINED, MINING, PROJECTION, RECIPIENT
 from gramlink.exchange.part import Part
-from gramlink.exchange.status import Status
+from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import moment
+from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 
 
-def join(part: Part) -> Status:
+@logged("exchange, join")
+def join(part: Part) -> ExchangeInfo:
     """Say what the others shall seal to, and wait until all have."""
     own = part.identity.recipient
     if part.status()[part.owner.name].recipient != own:
@@ -36,6 +38,7 @@ def is_paid_for(part: Part) -> bool:
     return "again" in (part.folder.noted(MINING) or {})
 
 
+@logged("exchange, mine")
 def mine(part: Part, ledger: Ledger) -> Mined:
     """What was mined for this exchange, paid for once however often this is asked."""
     noted = part.folder.noted(MINING)
@@ -62,19 +65,20 @@ def mine(part: Part, ledger: Ledger) -> Mined:
     return mined
 
 
+@logged("exchange, share")
 def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
     """Leave what was mined for each other owner, the same bytes whenever it is tried."""
     status = _of_the_agreed(part.status(), keys)
     for name, number in part.others(status).items():
-        file = f"base-{number}.age"
+        file = f"mined-for-{number}.age"
         if not part.folder.has(file):
             part.folder.write(file, seal_from(mined.to_json(), part.identity, keys[name]))
-        if name not in status[part.owner.name].sent_to:
-            part.client.put_base(part.place.exchange, name, part.folder.read(file))
+        if name not in status[part.owner.name].mined_sent_to:
+            part.client.put_mined(part.place.exchange, name, part.folder.read(file))
             part.voice.say(f"sent what was mined to {name}")
 
 
-def _of_the_agreed(status: Status, keys: Mapping[str, Recipient]) -> Status:
+def _of_the_agreed(status: ExchangeInfo, keys: Mapping[str, Recipient]) -> ExchangeInfo:
     """The status, if the parties are those that this owner has agreed to."""
     if set(status.names) != set(keys):
         raise Mismatch(
@@ -84,6 +88,7 @@ def _of_the_agreed(status: Status, keys: Mapping[str, Recipient]) -> Status:
     return status
 
 
+@logged("exchange, gather")
 def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projection:
     """The projection that follows from what all owners mined."""
     if not part.folder.has(PROJECTION):
@@ -91,7 +96,7 @@ def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projectio
         status = part.until(
             lambda status: _for(
                 "for what {} mined",
-                [name for name in part.others(status) if own not in status[name].sent_to],
+                [name for name in part.others(status) if own not in status[name].mined_sent_to],
             )
         )
         _of_the_agreed(status, keys)
@@ -111,7 +116,7 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
     file, what = f"mined-{number}.json", f"what {sender} mined"
     if part.folder.has(file):
         return Mined.from_json(part.folder.read(file), str(part.folder / file))
-    sealed = part.client.base(part.place.exchange, sender)
+    sealed = part.client.mined(part.place.exchange, sender)
     opened, source = unseal_from(sealed, part.identity, what)
     if source != keys[sender]:
         raise Mismatch(
@@ -128,6 +133,7 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
     return mined
 
 
+@logged("exchange, embed")
 def embed(part: Part, projection: Projection) -> None:
     """The sealed bundle, made once: whatever happens, these bytes are sent."""
     if part.folder.has(BUNDLE):
@@ -143,12 +149,13 @@ def embed(part: Part, projection: Projection) -> None:
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")
 
 
+@logged("exchange, send")
 def send(part: Part) -> None:
     """Send the sealed bundle, from where the unit has it."""
     status = part.until(
         lambda status: (
             "for what the others mined for each other"
-            if status.stage in ("joining", "bases")
+            if status.stage in ("joining", "mined")
             else ""
         )
     )
@@ -161,29 +168,30 @@ def send(part: Part) -> None:
             part.client.upload(part.place.exchange, file, size, digest, progress)
 
 
+@logged("exchange, await results")
 def await_results(part: Part) -> None:
     """Wait while the unit checks and links, and show how far it is."""
     own, shown_before = part.owner.name, ""
     polled = part.polled()
     status = next(polled)
-    while not status[own].ready:
+    while not status[own].results.ready:
         doing = _doing(part, status)
         if doing != shown_before:
             part.voice.say(doing)
         shown_before = doing
         with part.voice.bar(doing) as progress:
-            while not status[own].ready and _doing(part, status) == doing:
-                if progress and status.total:
-                    progress(status.done, status.total)
+            while not status[own].results.ready and _doing(part, status) == doing:
+                if progress and status.progress.total:
+                    progress(status.progress.done, status.progress.total)
                 status = next(polled)
 
 
-def _doing(part: Part, status: Status) -> str:
+def _doing(part: Part, status: ExchangeInfo) -> str:
     """What the unit is doing, in words; a bundle that it refused ends here."""
-    party = status[part.owner.name]
-    if party.bundle == "refused":
+    bundle, step = status[part.owner.name].bundle, status.progress.step
+    if bundle.state == "refused":
         raise Refused(
-            f"the linkage unit refuses the bundle: {party.reason or 'it does not say why'}",
+            f"the linkage unit refuses the bundle: {bundle.reason or 'it does not say why'}",
             hint=f"delete {part.folder / BUNDLE} to embed again, which costs no epsilon",
         )
     if status.stage == "done":
@@ -191,12 +199,12 @@ def _doing(part: Part, status: Status) -> str:
             "the linkage unit has linked, and has no results for us any more",
             hint="it keeps them for some time only; ask its operator for a new exchange",
         )
-    if party.bundle == "checking":
+    if bundle.state == "checking":
         return "the linkage unit checks the bundle"
-    missing = [name for name in part.others(status) if status[name].bundle != "accepted"]
+    missing = [name for name in part.others(status) if status[name].bundle.state != "accepted"]
     if missing and status.stage == "bundles":
         return f"waiting {_for('for the bundle of {}', missing)}"
-    return f"the linkage unit links{': ' if status.step else ''}{status.step}"
+    return f"the linkage unit links: {step}" if step else "the linkage unit links"
 
 
 def _for(what: str, names: list[str]) -> str:

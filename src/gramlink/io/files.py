@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
+from gramlink.io.steps import note
 
 KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "version": 1, ...
 
@@ -47,6 +48,7 @@ def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[I
                 file.seek(0)
             yield file
             file.truncate()
+            note("write", bytes=file.tell())
             file.flush()
             os.fsync(file.fileno())
         name.replace(target)

@@ -9,9 +9,9 @@ where scale is the least common multiple of the lengths. So everything is a whol
 
     codes, offsets ──► occurrences ──► grams of each record, for mining
           │                 └────────► counts ───────────────┐
-          ├──► thresholds (with edits) ──► a limit each ──┐  │
-          └──► levenshtein, on plain text, to compare     ▼  ▼
-                                                          join ──► pairs ──► greedy ──► links
+          └──► thresholds (with edits) ──► a limit each ──┐  │
+                                                          ▼  ▼
+                                       join or comparison ──► pairs ──► score, greedy ──► links
 
 **How the join avoids most pairs.** With grams of 1 to 3 symbols one step in a count of a
 single symbol adds 36 to the squared distance, of two symbols 9, of three 4. A limit of 53, one
@@ -39,15 +39,14 @@ ways on some records of each class of limits and takes the cheapest; each finds 
     index         vectors by their counts of some grams, and all within a few steps
     signatures    lower bounds of distances from bits that differ
     join          all pairs of vectors within the left one's limit
+    interning     one number for equal rows of bytes
+    comparison    pairs of records of several fields that a pass finds, with all their distances
+    score         the odds that a pair is a match
     greedy        deciding one-to-one
-    levenshtein   edit distance on plain text, for comparison
-    overlap       pairs of bags of grams that share enough, for comparison
-    bloom         Bloom filters, and pairs that are near by Dice, for comparison
-    lipschitz     distances to reference strings, for comparison
 
-Only this package imports numba, and nothing imports its modules before it computes: numba
-takes a second to import. Functions marked `inlined` are compiled into their callers, where
-passing arrays would cost more than the work itself.
+Only this package and `gramlink.lab.rivals.kernels` import numba, and nothing imports their
+modules before it computes: numba takes a second to import. Functions marked `inlined` are
+compiled into their callers, where passing arrays would cost more than the work itself.
 """
 
 from collections.abc import Callable

@@ -71,6 +71,17 @@ def satisfies(squared: Numbers, limits: Numbers, needs: Numbers) -> bool:
     return True
 
 
+@inlined
+def level(squared: Int, limits: Numbers, edits: Int) -> Int:
+    """The code of a level: the edits a distance is within; edits + 1; edits + 2 if missing."""
+    if squared < 0:
+        return np.uint8(edits + 2)
+    code = np.int64(0)
+    while code <= edits and squared > limits[code]:
+        code += 1
+    return np.uint8(code)
+
+
 class Bucket(NamedTuple):
     """Left records, each with right ones to look at: those of rows[k] are others[lows[k]:highs[k]].
 
@@ -106,10 +117,10 @@ def glances_of(numbers: Numbers, values: Values, field: Int) -> Words:
 
 @serial
 def pairs_of_passes(
-    bucket: Bucket, left: Numbers, limits: Numbers, values: Values, passes: Numbers,
-    group: Ints, near: Ints, same: bool, room: Int,
-) -> tuple[Ints, Ints, Numbers, Numbers, Numbers]:  # fmt: skip
-    """The pairs that a group of passes finds and no earlier pass.
+    bucket: Bucket, left: Numbers, limits: Numbers, edits: Numbers, values: Values,
+    passes: Numbers, group: Ints, near: Ints, same: bool, room: Int,
+) -> tuple[Ints, Ints, Numbers, Numbers, Bytes]:  # fmt: skip
+    """The pairs that a group of passes finds and no earlier pass, with their levels.
 
     Pass group[g] asks for field near[g] to be within some edits, which a glance at the two
     signatures rules out for most pairs; -1 if all that it asks for is to be equal. Of a file
@@ -120,7 +131,7 @@ def pairs_of_passes(
     fields = left.shape[1]
     firsts = np.empty(1024, np.int32)
     seconds = np.empty(1024, np.int32)
-    kept = np.empty((1024, fields), np.int32)
+    levels = np.empty((1024, fields), np.uint8)
     squared = np.empty(fields, np.int32)
     found = np.zeros(len(passes), np.int64)
     added = np.zeros(len(passes), np.int64)
@@ -169,16 +180,17 @@ def pairs_of_passes(
                     continue
                 added[p] += 1
                 if size == room:
-                    return found, added, firsts[:size], seconds[:size], kept[:size]
+                    return found, added, firsts[:size], seconds[:size], levels[:size]
                 if size == len(firsts):
                     firsts = np.concatenate((firsts, np.empty(size, np.int32)))
                     seconds = np.concatenate((seconds, np.empty(size, np.int32)))
-                    kept = np.concatenate((kept, np.empty((size, fields), np.int32)))
+                    levels = np.concatenate((levels, np.empty((size, fields), np.uint8)))
                 firsts[size] = i
                 seconds[size] = j
-                kept[size] = squared
+                for h in range(fields):
+                    levels[size, h] = level(squared[h], limits[i, h], edits[h])
                 size += 1
-    return found, added, firsts[:size], seconds[:size], kept[:size]
+    return found, added, firsts[:size], seconds[:size], levels[:size]
 
 
 @parallel
@@ -196,16 +208,11 @@ def squared_of(
 
 @parallel
 def levels_of(firsts: Rows, squared: Numbers, limits: Numbers, edits: Numbers) -> Bytes:
-    """The level of each pair in each field: the edits it is within; edits + 1; + 2 if missing."""
+    """The level of each pair in each field, by its left row and its squared distances."""
     result = np.empty(squared.shape, np.uint8)
     for k in numba.prange(len(firsts)):
         for f in range(len(edits)):
-            level = np.int64(edits[f]) + 2
-            if squared[k, f] >= 0:
-                level = np.int64(0)
-                while level <= edits[f] and squared[k, f] > limits[firsts[k], f, level]:
-                    level += 1
-            result[k, f] = level
+            result[k, f] = level(squared[k, f], limits[firsts[k], f], edits[f])
     return result
 
 

@@ -1,11 +1,13 @@
 """The compiler's options, and word of the first compilation."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 
+from gramlink.engines.local import thread_count
 from gramlink.kernels import compilation_starts
 
 Int = Any  # a whole number: Python's, or one of numpy's inside a kernel
@@ -23,8 +25,15 @@ def inlined(function: Function) -> Function:
 
 
 def parallel(function: Function) -> Function:
-    """Compile for all cores; `numba.prange` loops are shared between them."""
-    return _compiled(function, parallel=True)
+    """Compile for several threads, as many as the engine uses; they share `numba.prange` loops."""
+    compiled = _compiled(function, parallel=True)
+
+    @wraps(function)
+    def on_threads(*arguments: Any) -> Any:
+        numba.set_num_threads(min(thread_count(), numba.config.NUMBA_NUM_THREADS))
+        return compiled(*arguments)
+
+    return cast(Function, on_threads)
 
 
 def _compiled(function: Function, **options: Any) -> Function:

@@ -1,22 +1,22 @@
-"""Comparing: two files of records, ready to be compared in all their fields."""
+"""Comparison: two files of records, ready to be compared in all their fields."""
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.kernels.comparison import FARTHEST, Values, levels_of, squared_of
 from gramlink.kernels.interning import intern_rows
 from gramlink.kernels.signatures import WORD, signatures
+from gramlink.records.levels import Levels
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
-Levels = npt.NDArray[np.uint8]
+LevelCodes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.integer]
 
@@ -35,7 +35,7 @@ class Comparison:
     """
 
     names: tuple[str, ...]
-    edits: tuple[int, ...]
+    levels: tuple[Levels, ...]
     left: Numbers
     right: Numbers
     limits: Numbers
@@ -47,11 +47,10 @@ class Comparison:
     def of(cls, left: Mapping[str, Encoded], right: Mapping[str, Encoded]) -> "Comparison":
         """Compare records of the left owner, who sends thresholds, with those of another."""
         names = tuple(left)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            fields = list(pool.map(lambda name: _Numbered.of(left[name], right[name]), names))
+        fields = list(in_order(lambda name: _Numbered.of(left[name], right[name]), names))
         return cls(
             names,
-            tuple(field.limits.shape[1] - 1 for field in fields),
+            tuple(Levels(field.limits.shape[1] - 1) for field in fields),
             np.stack([field.left for field in fields], axis=1),
             np.stack([field.right for field in fields], axis=1),
             _stacked([field.limits for field in fields]),
@@ -102,12 +101,14 @@ class Comparison:
         """The squared distances of pairs of rows in each field, -1 where a value is missing."""
         return squared_of(left, right, self.left, self.right, self.values)
 
-    def levels(self, left: Rows, squared: Numbers) -> Levels:
-        """How near pairs are in each field.
+    @property
+    def edits(self) -> Numbers:
+        """How many edits are told apart in each field."""
+        return np.array([levels.edits for levels in self.levels], np.int32)
 
-        Level e is "within e edits", so 0 is equal; then comes "farther", and last "missing".
-        """
-        return levels_of(left, squared, self.limits, np.array(self.edits, np.int32))
+    def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
+        """The level of pairs of rows in each field."""
+        return levels_of(left, self.squared(left, right), self.limits, self.edits)
 
     def random_pairs(self, count: int, seed: int) -> tuple[Ints, Ints]:
         """Pairs of rows at random; of a file compared with itself, of two records each."""
@@ -119,15 +120,6 @@ class Comparison:
             return left, source.integers(0, len(self.right), count)
         other = source.integers(0, len(self.left) - 1, count)
         return left, other + (other >= left)
-
-
-def level_names(edits: int) -> tuple[str, ...]:
-    """What the levels of a field are called.
-
-    >>> level_names(2)
-    ('equal', 'within 1', 'within 2', 'farther', 'missing')
-    """
-    return ("equal", *(f"within {e}" for e in range(1, edits + 1)), "farther", "missing")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,10 +5,7 @@ signatures large ones; which, is estimated from a few rows of each class of limi
 `kernels.join` for the ways.
 """
 
-import os
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
 
@@ -16,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.embedding.vectors import Vectors
+from gramlink.engines.local import in_order
 from gramlink.kernels.index import MOST_STEPS, Index, hash_table, keys_of
 from gramlink.kernels.join import CHUNK, EQUAL, SCAN, Left, Right, join_rows
 from gramlink.kernels.signatures import FUSED, WORD, hashes, ones_in, signatures
@@ -146,26 +144,22 @@ class Join:
 
     def blocks(self, room: int) -> Iterator[Block]:
         """The pairs of one block of left rows after the other; `Full` if one exceeds `room`."""
-        threads = os.cpu_count() or 1
-        waiting: deque[Future[Block]] = deque()
-        start, size = 0, FIRST_BLOCK
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                while start < len(self._left) or waiting:
-                    while start < len(self._left) and len(waiting) <= threads:
-                        stop = min(start + size, len(self._left))
-                        waiting.append(pool.submit(self._block, start, stop, room))
-                        start = stop
-                    block = waiting.popleft().result()
-                    each = max(len(block.found) / (block.stop - block.start), 1.0)
-                    size = int(min(2 * size, max(TARGET_PAIRS / each, 16), LAST_BLOCK))
-                    yield block
-            finally:
-                for future in waiting:
-                    future.cancel()
+        size = FIRST_BLOCK
 
-    def _block(self, start: int, stop: int, room: int) -> Block:
-        vectors, limits = self._left[start:stop], self._limits[start:stop]
+        def slices() -> Iterator[slice]:
+            start = 0
+            while start < len(self._left):
+                stop = min(start + size, len(self._left))
+                yield slice(start, stop)
+                start = stop
+
+        for block in in_order(lambda rows: self._block(rows, room), slices()):
+            each = max(len(block.found) / (block.stop - block.start), 1.0)
+            size = int(min(2 * size, max(TARGET_PAIRS / each, 16), LAST_BLOCK))
+            yield block
+
+    def _block(self, rows: slice, room: int) -> Block:
+        vectors, limits = self._left[rows], self._limits[rows]
         steps, cost = self._ways(limits)
         distinct = Distinct.all(len(vectors)) if cost < COMPARED else Distinct.of(vectors, limits)
         left = self._prepared(vectors[distinct.rows], limits[distinct.rows])
@@ -173,7 +167,7 @@ class Join:
         counts = np.diff(begins)
         if len(begins) <= len(distinct.rows) or counts[distinct.place].sum() > room:
             raise Full
-        return Block.of(start, counts, found, distinct.place)
+        return Block.of(rows.start, counts, found, distinct.place)
 
     def _join(self, left: Left, steps: Ints, room: int) -> tuple[Ints, Ints, Ints]:
         return join_rows(left, self._right, self._equal, self._main, self._side, steps, room)

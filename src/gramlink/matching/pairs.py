@@ -22,14 +22,23 @@ MOST_PAIRS = 10**8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of rows with their squared distance, ordered by left, then distance, then right."""
+    """Pairs of rows with their squared distance, ordered by left, then distance, then right.
+
+    Distances are in units of 1 / scale, and their squares in units of 1 / scale².
+    """
 
     left: Ints
     right: Ints
     squared: Ints
+    scale: int = 1
 
     def __len__(self) -> int:
         return len(self.left)
+
+    @property
+    def distances(self) -> npt.NDArray[np.float64]:
+        """The distance of each pair."""
+        return np.asarray(np.sqrt(self.squared) / self.scale)
 
     def to_polars(self) -> pl.DataFrame:
         """A frame with columns left, right and squared."""
@@ -57,6 +66,7 @@ def match(
         np.concatenate([nothing, *(part.left for part in parts)]),
         np.concatenate([nothing, *(part.right for part in parts)]),
         np.concatenate([nothing, *(part.squared for part in parts)]),
+        left.scale,
     )
 
 
@@ -136,7 +146,7 @@ def _batches(
                 raise Full
             squared = block.found // len(columns)
             found = block.found - squared * len(columns)
-            yield Pairs(rows[block.left], columns[found], squared)
+            yield Pairs(rows[block.left], columns[found], squared, left.scale)
             if progress:
                 progress(block.stop, len(rows))
     except Full as error:

@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from itertools import combinations, permutations
 
 import numpy as np
-import numpy.typing as npt
 
 from gramlink.errors import InvalidParameter
-from gramlink.matching.comparison import Comparison
+from gramlink.matching.comparison import Comparison, LevelCodes
 from gramlink.matching.passes import Pass, candidates, some_equal
-
-Levels = npt.NDArray[np.uint8]
+from gramlink.records.levels import EQUAL
 
 SAMPLED = 10_000  # records of each side that a pass is tried on
 MADE_UP = 20_000  # matches
@@ -64,7 +62,7 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
 
 def _options(comparison: Comparison) -> Iterator[Pass]:
     """One field within its edits; one or two equal, and another within its edits."""
-    edits = dict(zip(comparison.names, comparison.edits, strict=True))
+    edits = dict(zip(comparison.names, comparison.edits.tolist(), strict=True))
     for name in edits:
         yield from (Pass({name: e}) for e in range(edits[name] + 1))
     for equal, near in permutations(edits, 2):
@@ -75,20 +73,20 @@ def _options(comparison: Comparison) -> Iterator[Pass]:
             yield from (Pass({**equal_fields, near: e}) for e in range(edits[near] + 1))
 
 
-def _made_up(comparison: Comparison, seed: int) -> Levels:
+def _made_up(comparison: Comparison, seed: int) -> LevelCodes:
     """Levels of matches as they may be, with values missing as often as in these files."""
     source = np.random.default_rng(seed)
     changed = source.random(MADE_UP) < CHANGED
     columns = []
-    for field, edits in enumerate(comparison.edits):
+    for field, of in enumerate(comparison.levels):
         known = 1.0
         for numbers in (comparison.left[:, field], comparison.right[:, field]):
             known *= float((numbers >= 0).mean()) if len(numbers) else 0.0
         wrong = source.random(MADE_UP) < np.where(changed, CHANGES, WRONG)
         mistyped = source.random(MADE_UP) < MISTYPED
-        typos = np.minimum(source.geometric(0.8, MADE_UP), edits + 1)
-        levels = np.where(wrong, edits + 1, np.where(mistyped, typos, 0))
-        levels[source.random(MADE_UP) >= known] = edits + 2
+        typos = np.minimum(source.geometric(0.8, MADE_UP), of.farther)
+        levels = np.where(wrong, of.farther, np.where(mistyped, typos, EQUAL))
+        levels[source.random(MADE_UP) >= known] = of.missing
         columns.append(levels.astype(np.uint8))
     return np.stack(columns, axis=1)
 
@@ -103,7 +101,7 @@ def _fits(one: Pass, sample: Comparison, room: float) -> bool:
             return False
     else:
         total, (left, right) = sample.pairs, sample.random_pairs(TRIED, seed=1)
-    near = one.finds(sample.levels(left, sample.squared(left, right)), sample.names)
+    near = one.finds(sample.levels_of(left, right), sample.names)
     expected = float(near.mean()) * total if total else 0.0
     if len(equal) or expected > ROUGHLY * room:
         return expected <= room

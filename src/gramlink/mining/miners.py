@@ -1,4 +1,4 @@
-"""Miners: functions from a column of strings to its most frequent grams.
+"""Miners: functions from a column of strings, its field and a budget to its most frequent grams.
 
 | name | cost | |
 |---|---|---|
@@ -9,60 +9,30 @@
 | random | 0 | random grams, for experiments |
 | exact | no privacy | the true top k, for experiments |
 
+A line in `records.choices` gives a miner its name and says what it costs.
+
 All counts are document frequencies: a record counts once for a gram, however often it
 holds it, so one record changes a gram's count by at most 1.
 """
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
 from gramlink.mining.estimates import GRID, Estimates, top
-from gramlink.mining.fpm import fpm
-from gramlink.mining.levelgram import levelgram
-from gramlink.mining.prefix_tree import prefix_tree
-from gramlink.mining.prefixes import Tree
-from gramlink.mining.unaccounted import exact, public, random_grams
 from gramlink.privacy.budget import Budget
+from gramlink.records.choices import MINERS
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
 
-__all__ = [
-    "EXPERIMENTAL",
-    "GRID",
-    "MINERS",
-    "Estimates",
-    "Tree",
-    "mine_field",
-    "price",
-    "read_again",
-    "top",
-]
-
-Miner = Callable[[Strings, Field, Budget], Estimates]
-
-MINERS: dict[str, Miner] = {
-    "levelgram": levelgram,
-    "tree-linear": prefix_tree,
-    "tree-exponential": prefix_tree,
-    "tree-adaptive": prefix_tree,
-    "tree-hybrid": prefix_tree,
-    "fpm": fpm,
-    "public": public,
-    "random": random_grams,
-    "exact": exact,
-}
-
-
 # the linkage unit could make the random base, too, and the exact one has no privacy
-EXPERIMENTAL = ("random", "exact")
-FREE = ("public", *EXPERIMENTAL)  # they draw no noise
+EXPERIMENTAL = tuple(name for name, miner in MINERS.items() if miner.experimental)
+FREE = tuple(name for name, miner in MINERS.items() if not miner.noisy)  # they draw no noise
 
 
 def price(schema: Schema) -> Fraction | None:
     """What mining costs: epsilon, 0 where no record is read, None for no privacy."""
-    if any(field.mined and field.miner == "exact" for field in schema.fields):
+    if any(field.mined and not MINERS[field.miner].private for field in schema.fields):
         return None
     return sum(schema.costs.values(), Fraction(0))
 
@@ -74,7 +44,8 @@ def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
     """
     if budget.left <= 0 and field.miner not in FREE:
         raise BudgetExceeded(f"{field.miner} needs a budget above 0")
-    return MINERS[field.miner](strings, field, budget)
+    found: Estimates = MINERS[field.miner](strings, field, budget)
+    return found
 
 
 def read_again(estimates: Estimates, field: Field) -> Estimates:

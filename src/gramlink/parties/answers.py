@@ -1,63 +1,33 @@
-"""How the linkage unit takes bundles, and what it answers to each owner."""
+"""Answers: what goes back to each owner, and to nobody else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.results import Results
+from gramlink.bundles.results import Results, Returns
+from gramlink.bundles.sealing import seal
 from gramlink.deciding.clusters import Clusters
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
-from gramlink.errors import Mismatch
+from gramlink.errors import InvalidParameter
 from gramlink.matching.pairs import Progress
+from gramlink.parties.admission import check_address, check_complete
 from gramlink.parties.linkage_unit import LinkageUnit, link_all
-from gramlink.records.schema import differences
 
+RETURNS: tuple[str, ...] = get_args(Returns)
 Linked = tuple[LinkageUnit, Linkage]
 
 
-def admit(
-    bundle: Bundle,
-    *,
-    exchange: str,
-    owner: str,
-    owners: Sequence[str],
-    settings: Mapping[str, Any],
-    reply: str,
-) -> None:
-    """Refuse a bundle that is not this owner's for this exchange, and say what differs."""
-    facts = {
-        "exchange": (bundle.exchange, exchange),
-        "owner": (bundle.owner, owner),
-        "owners": (sorted(bundle.owners), sorted(owners)),
-        "key to reply to": (bundle.reply.key if bundle.reply else None, reply),
-    }
-    for what, (found, expected) in facts.items():
-        if found != expected:
-            raise Mismatch(
-                f"the bundle's {what} is {_said(found)}, not {_said(expected)}",
-                hint="embed for this exchange, with the key that it knows",
-            )
-    different = differences(bundle.settings, dict(settings))
-    if different:
-        raise Mismatch(
-            f"the bundle and the exchange differ in {'; '.join(different)}",
-            hint="use the linkage.toml of the exchange",
+def check_returns(returns: str) -> str:
+    """What goes back to an owner, if there is such a thing."""
+    if returns not in RETURNS:
+        raise InvalidParameter(
+            f"{returns[:100]!r} cannot go back to an owner", hint=f"one of {', '.join(RETURNS)}"
         )
-    if not bundle.ids:
-        raise Mismatch("the bundle has no rows", hint="is the data file empty?")
-    if owner != max(owners) and not bundle.has_thresholds:
-        raise Mismatch(
-            f"the bundle of {owner}, who is left to another owner, has no thresholds",
-            hint="embed again, with the projection of all owners",
-        )
-
-
-def _said(value: object) -> str:
-    return str(value) if value else "none"
+    return returns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +38,14 @@ class Answers:
     summary: dict[str, Any]
 
 
+def sealed(results: Results, bundle: Bundle) -> bytes:
+    """The results for the owner of a bundle, sealed to the key that it names.
+
+    Privacy: whoever stores or carries them cannot read them.
+    """
+    return seal(results.to_bytes(), [check_address(bundle)])
+
+
 def answer(
     bundles: Sequence[Bundle],
     returns: Mapping[str, str],
@@ -75,11 +53,14 @@ def answer(
     created: str = "",
     progress: Progress | None = None,
 ) -> Answers:
-    """Link all bundles, and sort what is found by who may have it.
+    """Link the bundles of all owners, and sort what is found by who may have it.
 
     Privacy: an owner gets links of its own records only, and their weights only if `returns`
     says so for it.
     """
+    for kind in returns.values():
+        check_returns(kind)
+    check_complete(bundles)
     linked, clusters = link_all(bundles, progress=progress)
     counts = tuple(_count(unit, linkage) for unit, linkage in linked)
     results = {

@@ -1,4 +1,4 @@
-"""The linkage unit: sees vectors and thresholds, no base and no id."""
+"""The linkage unit: sees encoded records under pseudonyms, no base and no id."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.deciding.clusters import Clusters, Record, cluster
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links, decide
-from gramlink.errors import Mismatch
-from gramlink.matching.comparison import Comparison
-from gramlink.matching.pairs import Pairs, Progress, match
-from gramlink.matching.pass_choice import chosen_passes
-from gramlink.matching.passes import Pass, candidates
-from gramlink.records.schema import differences
+from gramlink.encodings.encoding import Compared
+from gramlink.engines.local import using_threads
+from gramlink.io.steps import logged
+from gramlink.matching.pairs import Pairs, Progress
+from gramlink.matching.passes import Pass
+from gramlink.parties.admission import check_comparable
 from gramlink.scoring.score import score
 
 
@@ -27,58 +27,48 @@ class LinkageUnit:
     @classmethod
     def of(cls, one: Bundle, other: Bundle) -> "LinkageUnit":
         """Take the bundles in any order; the one whose owner's name sorts first is the left one."""
-        if one.owner == other.owner:
-            raise Mismatch(f"both bundles are of {one.owner}")
-        different = differences(one.settings, other.settings)
-        if different:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} differ in {'; '.join(different)}",
-                hint="both owners must mine and embed with the same linkage.toml",
-            )
-        if one.projection != other.projection:
-            raise Mismatch(
-                f"{one.owner} and {other.owner} embedded with different projections",
-                hint="let them compare the fingerprints that `gramlink merge` printed",
-            )
-        for name, field in one.fields.items():
-            if field.vectors.lengths != other.fields[name].vectors.lengths:
-                raise Mismatch(f"{one.owner} and {other.owner} have other grams of {name}")
+        check_comparable((one, other))
         left, right = sorted((one, other), key=lambda bundle: bundle.owner)
-        if not left.has_thresholds:
-            raise Mismatch(f"the bundle of {left.owner}, the left owner, has no thresholds")
         return cls(left, right)
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the fields."""
-        return tuple(self.left.fields)
+        return tuple(self.left.settings["fields"])
 
+    @logged("match", lambda pairs: {"pairs": len(pairs)})
     def match(self, progress: Progress | None = None) -> Pairs:
-        """All pairs within the left owner's thresholds of the first field."""
-        ours, theirs = (bundle.fields[self.fields[0]] for bundle in (self.left, self.right))
-        assert ours.thresholds is not None  # noqa: S101  # `of` has seen to it
-        return match(ours.vectors, ours.thresholds[:, -1], theirs.vectors, progress)
+        """All pairs that are near enough in the first field."""
+        return self.left.records.near(self.right.records, progress)
 
-    def compare(self) -> Comparison:
+    def compare(self) -> Compared:
         """The records of both owners, ready to be compared in all fields."""
-        return Comparison.of(self.left.fields, self.right.fields)
+        return self.left.records.compare(self.right.records)
 
-    def link(self, rule: str | None = None, progress: Progress | None = None) -> Linkage:
+    @logged("link", lambda made: {"links": len(made.links), "possible": len(made.possible)})
+    def link(
+        self,
+        rule: str | None = None,
+        progress: Progress | None = None,
+        *,
+        threads: int | None = None,
+    ) -> Linkage:
         """The decided links, by pseudonyms; the rule is the schema's unless given.
 
         Records of one field are linked by distance, those of several by match weight.
         """
-        settings = self.left.settings
-        rule = rule or settings["decide"]
-        left, right = self.left.ids, self.right.ids
+        with using_threads(threads):
+            return self._linked(rule or self.left.settings["decide"], progress)
+
+    def _linked(self, rule: str, progress: Progress | None) -> Linkage:
+        settings, left, right = self.left.settings, self.left.ids, self.right.ids
         if len(self.fields) == 1:
-            scale = self.left.fields[self.fields[0]].vectors.scale
-            links = decide(self.match(progress), left, right, rule, scale)
+            links = decide(self.match(progress), left, right, rule)
             return Linkage(links, Links((), ()))
-        comparison = self.compare()
-        passes = [Pass(one) for one in settings["passes"]] or chosen_passes(comparison)
-        found = candidates(comparison, passes, progress)
-        scored = score(comparison, found, unique=self.left.unique)
+        compared = self.compare()
+        passes = [Pass(one) for one in settings["passes"]] or compared.suited_passes()
+        found = compared.candidates(passes, progress)
+        scored = score(compared, found, unique=self.left.unique)
         return decide_scored(scored, left, right, rule, settings["accept"], settings["review"])
 
 

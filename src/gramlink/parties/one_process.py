@@ -3,13 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
+from gramlink.encodings.registry import DEFAULT
+from gramlink.engines.local import using_threads
 from gramlink.errors import InvalidParameter
-from gramlink.matching.comparison import Comparison
-from gramlink.matching.pass_choice import chosen_passes
-from gramlink.matching.passes import Pass, candidates
+from gramlink.matching.passes import Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
@@ -18,8 +20,12 @@ from gramlink.records.schema import Schema, checked_schema, load_schema
 from gramlink.scoring.score import score
 
 
-def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
+def link(
+    left: Any, right: Any, schema: Schema | Path | str, *, threads: int | None = None
+) -> Links:
     """The links between two files or frames, with everybody's own ids.
+
+    `threads` is how many to use, in the place of GRAMLINK_THREADS.
 
     >>> import polars as pl
     >>> ones = pl.DataFrame({"id": ["1", "2"], "surname": ["Miller", "Nakamura"]})
@@ -34,16 +40,19 @@ def link(left: Any, right: Any, schema: Schema | Path | str) -> Links:
     """
     if not isinstance(schema, Schema):
         schema = load_schema(Path(schema))
-    one = Owner("left", read_records(left, schema), schema, key=b"left")
-    other = Owner("right", read_records(right, schema), schema, key=b"right")
-    projection = agree(one.mine(None), other.mine(None))
-    unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
-    links = one.translate(other.translate(unit.link().links))
-    return links.ordered(one.records.ids, other.records.ids)
+    with using_threads(threads):
+        one = Owner("left", read_records(left, schema), schema, key=b"left")
+        other = Owner("right", read_records(right, schema), schema, key=b"right")
+        projection = agree(one.mine(None), other.mine(None))
+        unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
+        links = one.translate(other.translate(unit.link().links))
+        return links.ordered(one.records.ids, other.records.ids)
 
 
-def deduplicate(records: Records, schema: Schema) -> Linkage:
+def deduplicate(records: Records, schema: Schema, *, threads: int | None = None) -> Linkage:
     """The pairs of records in one file that are likely of one person.
+
+    The left one of two has the id that comes first.
 
     Privacy: for the owner of the file alone. Nothing leaves it, so grams are mined as they
     are and nothing is spent; the result is as sensitive as the records.
@@ -55,11 +64,15 @@ def deduplicate(records: Records, schema: Schema) -> Linkage:
         )
     plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})
     owner = Owner("owner", records, plain, key=b"owner")
-    fields = owner.encode(agree(owner.mine(None)))
-    comparison = Comparison.of(fields, fields).within_left
-    passes = [Pass(one) for one in schema.passes] or chosen_passes(comparison)
-    scored = score(comparison, candidates(comparison, passes), unique=False)
-    return decide_scored(scored, records.ids, records.ids, "all", schema.accept, schema.review)
+    # in the order of ids, so that what is sampled does not depend on that of the file
+    rows = pl.Series(records.ids, dtype=pl.String).arg_sort().to_numpy()
+    ids = [records.ids[row] for row in rows.tolist()]
+    with using_threads(threads):
+        everyone = DEFAULT.of(owner.encode(agree(owner.mine(None)), rows))
+        within = everyone.compare(everyone).within_left(len(records))
+        passes = [Pass(one) for one in schema.passes] or within.suited_passes()
+        scored = score(within, within.candidates(passes), unique=False)
+    return decide_scored(scored, ids, ids, "all", schema.accept, schema.review)
 
 
 def _exact(field: Field) -> Field:

@@ -19,8 +19,11 @@ from gramlink.embedding.base import Base
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.embedding.vectors import Encoded, embed
+from gramlink.encodings.encoding import EncodedRecords
+from gramlink.encodings.registry import DEFAULT
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
+from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
@@ -129,6 +132,7 @@ class Owner:
         }
         return sum(shares.values(), Fraction(0)), parameters
 
+    @logged("mine", lambda mined: {"grams": sum(len(f.grams) for f in mined.fields.values())})
     def _mined(self, budget: Budget) -> Mined:
         return mine(self.records, self.schema, budget, owner=self.name)
 
@@ -146,6 +150,9 @@ class Owner:
                 hint="name the owner with --owner, as when mining",
             )
 
+    @logged(
+        "embed", lambda made: {"records": len(made.ids), "fields": len(made.settings["fields"])}
+    )
     def embed(
         self,
         projection: Projection,
@@ -153,6 +160,7 @@ class Owner:
         exchange: str = "",
         reply: Recipient | None = None,
         created: str = "",
+        encoding: type[EncodedRecords] = DEFAULT,
     ) -> Bundle:
         """The bundle for the linkage unit, with thresholds if this owner is the left one.
 
@@ -168,7 +176,7 @@ class Owner:
             settings=for_the_unit(self.schema),
             projection=projection.digest,
             ids=self._sent.ids,
-            fields=self.encode(projection, self._sent.rows),
+            records=encoding.of(self.encode(projection, self._sent.rows)),
             unique=self.schema.unique,
             owners=projection.owners,
             epsilon=projection.epsilon[self.name],

@@ -1,82 +1,18 @@
-"""The only place where noise is drawn, and the exact sums of what it costs.
+"""Exact sums of what noise costs, checked before any is drawn.
 
-All noise is discrete Laplace noise on integers: P(x) = (1-p)/(1+p) p^|x| with
-p = exp(-1/scale). Floating-point noise would give the true counts away in its last
-bits, and sums of floats would let a budget be overspent, so costs are fractions.
-
-Neighbouring data sets differ by one record. A person with m records is protected at
-m times epsilon.
+Sums of floats would let a budget be overspent, so costs are fractions. Neighbouring data sets
+differ by one record. A person with m records is protected at m times epsilon.
 """
 
-import math
-import os
-from concurrent.futures import ThreadPoolExecutor
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
-from random import Random, SystemRandom
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
+from gramlink.privacy.noise import LARGEST, SCALES, SYSTEM, Counts, Draw
 from gramlink.privacy.numbers import fraction, positive_epsilon
-
-Counts = npt.NDArray[np.int64]
-
-LARGEST = 2**52  # values and, nearly surely, values with noise stay far from the ends of int64
-SCALES = (Fraction(1, 2**40), Fraction(2**40))
-CHUNK = 20_000
-BITS = 320
-DIGITS = Context(prec=200)
-
-
-class Draw:
-    """Where noise comes from: OpenDP and the operating system's random bits.
-
-    Tests hand a `Budget` a seeded one of their own; there is none in this package.
-    """
-
-    random: Random = SystemRandom()
-
-    def __call__(self, values: Counts, scale: Fraction) -> Counts:
-        """The values, each with fresh discrete Laplace noise of this scale.
-
-        Privacy: costs the L1 sensitivity of the values, divided by the scale.
-        """
-        chunks = np.array_split(values, max(1, math.ceil(len(values) / CHUNK)))
-        if len(chunks) == 1:
-            return _noisy(values, scale)
-        # OpenDP lets go of the interpreter's lock while it draws
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return np.concatenate(list(threads.map(lambda chunk: _noisy(chunk, scale), chunks)))
-
-    def largest(self, count: int, of: int, scale: Fraction) -> Counts:
-        """The `count` largest of `of` independent noises, largest first.
-
-        With V uniform, V1^(1/M) is distributed as the largest of M uniforms, times
-        V2^(1/(M-1)) as the second, and so on; the inverse of the distribution function
-        turns them into noises. Uniforms have 320 bits and logarithms 200 digits, so for
-        scales up to 2^40 and counts up to a thousand the outcome deviates from the ideal
-        with a probability below 2^-180.
-
-        Privacy: the noise has the scale that OpenDP draws the written-out values with.
-        """
-        exact = Fraction(_rounded(scale))
-        found, log = [], Decimal(0)
-        with localcontext(DIGITS):
-            for rank in range(count):
-                uniform = Decimal(2 * self.random.getrandbits(BITS) + 1) / 2 ** (BITS + 1)
-                log += uniform.ln() / (of - rank)
-                found.append(_quantile(log, exact))
-        return np.array(found, dtype=np.int64)
-
-    def ranks(self, count: int, of: int) -> Counts:
-        """Distinct whole numbers below `of`, chosen uniformly, ascending."""
-        return np.array(sorted(self.random.sample(range(of), count)), dtype=np.int64)
-
-
-SYSTEM = Draw()
 
 
 class Budget:
@@ -108,9 +44,7 @@ class Budget:
         """What can still be spent."""
         return self.epsilon - self._spent
 
-    def laplace(
-        self, values: npt.ArrayLike, *, sensitivity: int, epsilon: Fraction
-    ) -> npt.NDArray[np.int64]:
+    def laplace(self, values: npt.ArrayLike, *, sensitivity: int, epsilon: Fraction) -> Counts:
         """The values, each with discrete Laplace noise of scale sensitivity / epsilon.
 
         Privacy: costs `epsilon`, if adding or removing one record changes the values by
@@ -130,7 +64,7 @@ class Budget:
         epsilon: Fraction,
         hidden: int = 0,
         hidden_value: int = 0,
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ) -> tuple[Counts, Counts]:
         """The places of the k largest values under noise of scale 2k / epsilon, ascending.
 
         `hidden` further values, too many to write out, all equal `hidden_value`; the
@@ -223,42 +157,3 @@ def _counts(values: npt.ArrayLike) -> Counts:
     if counts.min() < -LARGEST or counts.max() > LARGEST:
         raise InvalidParameter("a count above 2^52 is too large to draw noise for")
     return counts.astype(np.int64)
-
-
-def _rounded(scale: Fraction) -> float:
-    """A float of at least this scale, by so much that no rounding of OpenDP's matters."""
-    return float(scale) * (1 + 2**-50)
-
-
-def _measurement(scale: Fraction) -> Any:
-    """OpenDP's mechanism of this scale, whose cost OpenDP itself has confirmed."""
-    # Importing OpenDP takes half a second, which commands that draw nothing need not wait.
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    mechanism = dp.m.make_laplace(
-        # int would mean 32 bits
-        dp.vector_domain(dp.atom_domain(T="i64")),
-        dp.l1_distance(T="i64"),
-        scale=_rounded(scale),
-    )
-    # The loss is linear in the distance, so a distance of 1 stands for all of them.
-    if Fraction(mechanism.map(1)) * scale > 1:
-        raise BudgetExceeded("OpenDP puts a higher price on this noise; nothing was drawn")
-    return mechanism
-
-
-def _noisy(values: Counts, scale: Fraction) -> Counts:
-    mechanism = _measurement(scale)
-    return np.array(mechanism(values) if len(values) else [], dtype=np.int64)
-
-
-def _quantile(log: Decimal, scale: Fraction) -> int:
-    """The least x whose distribution function reaches exp(log), for discrete Laplace noise."""
-    width = Decimal(scale.numerator) / scale.denominator
-    both = 1 + (-1 / width).exp()  # 1 + p
-    below = log.exp()
-    if below * both <= 1:  # F(x) = p^-x / (1+p) for x <= 0
-        return math.ceil(width * (below * both).ln())
-    # F(x) = 1 - p^(x+1) / (1+p) for x >= -1
-    return math.ceil(-width * ((1 - below) * both).ln()) - 1

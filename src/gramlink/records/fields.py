@@ -20,6 +20,7 @@ from pydantic import Field as Setting
 
 from gramlink.errors import InvalidParameter
 from gramlink.privacy.numbers import fraction
+from gramlink.records.choices import MINERS, one_of
 from gramlink.records.dates import check_format
 
 DIGITS = "0123456789"
@@ -29,17 +30,7 @@ CATCH_ALL = "\N{REPLACEMENT CHARACTER}"
 FIRST_PLACE = 0xE000  # symbols that stand for a symbol in its place are of no script
 MOST_SYMBOLS = 254
 
-MinerName = Literal[
-    "levelgram",
-    "tree-linear",
-    "tree-exponential",
-    "tree-adaptive",
-    "tree-hybrid",
-    "fpm",
-    "public",
-    "random",
-    "exact",
-]
+MinerName = Annotated[str, one_of(MINERS)]
 Kind = Literal["text", "digits", "date", "category"]
 
 _SPELLING = ("alphabet", "length", "case", "accents", "punctuation", "whitespace")
@@ -158,6 +149,11 @@ class Field(Frozen):
     def mined(self) -> bool:
         """Whether its base is mined; else it is public."""
         return self.kind == "text" and self.miner != "public"
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether its base is made from records, which costs epsilon."""
+        return self.mined and MINERS[self.miner].reads_records
 
     @property
     def spelling(self) -> str:

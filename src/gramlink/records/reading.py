@@ -17,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.errors import InvalidRecords
+from gramlink.io.steps import logged
 from gramlink.records.dates import read_dates, recognise
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema
@@ -91,6 +92,7 @@ class Records:
         return self.columns[field]
 
 
+@logged("read", lambda read: {"records": len(read), "fields": len(read.columns)})
 def read_records(
     source: object, schema: Schema, *, separator: str | None = None, encoding: str | None = None
 ) -> Records:

@@ -16,10 +16,11 @@ from pydantic import Field as Setting
 from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.io.files import digest
 from gramlink.privacy.numbers import positive_epsilon
+from gramlink.records.choices import POLICIES, RULES, one_of
 from gramlink.records.fields import Field, Frozen
 
-PolicyName = Literal["calibrated", "worst-case", "paper", "global", "global-paper"]
-RuleName = Literal["one-to-one", "best-per-left", "best-per-right", "all"]
+PolicyName = Annotated[str, one_of(POLICIES)]
+RuleName = Annotated[str, one_of(RULES)]
 
 
 Epsilon = Annotated[
@@ -79,8 +80,7 @@ class Schema(Frozen):
     def costs(self) -> dict[str, Fraction]:
         """What mining each field costs: epsilon by shares; nothing where no record is read."""
         shares = {
-            field.name: field.share if field.mined and field.miner != "random" else Fraction(0)
-            for field in self.fields
+            field.name: field.share if field.reads_records else Fraction(0) for field in self.fields
         }
         whole = sum(shares.values()) or 1
         return {name: self.epsilon * share / whole for name, share in shares.items()}

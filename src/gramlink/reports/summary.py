@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from gramlink.deciding.linkage import Linkage
-from gramlink.matching.comparison import level_names
 from gramlink.scoring.explanation import Explanation
 from gramlink.scoring.model import Model
 
@@ -23,7 +22,7 @@ def weight_lines(model: Model) -> Iterator[str]:
     """What each level of each field adds to a match weight; nothing if there is no match."""
     if model.prior * model.pairs < 1:
         return
-    levels = level_names(max(model.edits))
+    levels = max(model.levels, key=len).names
     yield f"{'field':<20} " + " ".join(f"{level:>9}" for level in levels)
     for name, weights in model.weights.items():
         cells = (f"{weights[level]:>+9.1f}" if level in weights else " " * 9 for level in levels)

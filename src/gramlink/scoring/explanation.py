@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramlink.matching.comparison import Comparison, level_names
+from gramlink.encodings.encoding import Compared
+from gramlink.records.levels import EQUAL
 from gramlink.scoring.model import Model
 from gramlink.scoring.score import log_frequencies, score_again
 
@@ -33,20 +34,22 @@ class Explanation:
     probability: float  # of the pair alone, whatever other candidates its records have
 
 
-def explain(comparison: Comparison, model: Model, left: int, right: int) -> Explanation:
+def explain(compared: Compared, model: Model, left: int, right: int) -> Explanation:
     """Why a pair of rows has the match weight it has; any pair, linked or not.
 
     Privacy: the linkage unit's; with it, an owner learns how near the other's values are.
     """
     pair = np.array([left], np.int32), np.array([right], np.int32)
-    levels, log_odds = score_again(comparison, model, *pair)
+    levels, log_odds = score_again(compared, model, *pair)
+    frequencies = compared.frequencies()
     reasons = []
-    for field, (name, edits) in enumerate(zip(model.names, model.edits, strict=True)):
-        level = level_names(edits)[levels[0, field]]
+    for field, (name, of) in enumerate(zip(model.names, model.levels, strict=True)):
+        code = levels[0, field]
+        level = of.names[code]
         rarity = 0.0
-        if level == "equal":
-            number = comparison.left[left, field]
-            rarity = -float(log_frequencies(comparison, model, field)[number]) / np.log(2)
+        if code == EQUAL:
+            number = frequencies.numbers[left, field]
+            rarity = -float(log_frequencies(frequencies, model, field)[number]) / np.log(2)
         reasons.append(Reason(name, level, model.weights[name][level], rarity))
     weight = float(log_odds[0] - model.log_prior_odds) / np.log(2)
     return Explanation(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gramlink.records.levels import Levels
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -23,18 +25,18 @@ class Patterns:
 
     levels: Ints
     counts: Ints
-    sizes: tuple[int, ...]  # how many levels each field has
+    of_fields: tuple[Levels, ...]
 
     @classmethod
     def of(
-        cls, levels: npt.NDArray[np.uint8], sizes: Sequence[int]
+        cls, levels: npt.NDArray[np.uint8], of_fields: Sequence[Levels]
     ) -> tuple["Patterns", npt.NDArray[np.int32]]:
         """The patterns of pairs, and which of them each pair has."""
         from gramlink.kernels.interning import intern_rows
 
         place, first = intern_rows(levels)
         counts = np.bincount(place, minlength=len(first))
-        found = cls(levels[first].astype(np.int64), counts, tuple(sizes))
+        found = cls(levels[first].astype(np.int64), counts, tuple(of_fields))
         return found, place.astype(np.int32)
 
     def counts_of(self, levels: Ints) -> Floats:
@@ -84,7 +86,8 @@ def fit(patterns: Patterns, known: Floats, free: Sequence[Sort]) -> tuple[Sort, 
 def _refitted(patterns: Patterns, weights: Floats) -> Sort:
     """The sort of pairs that belong to it with these weights."""
     shares = []
-    for field, size in enumerate(patterns.sizes):
+    for field, of in enumerate(patterns.of_fields):
+        size = len(of)
         sums = np.bincount(patterns.levels[:, field], weights, minlength=size) + PRIOR / size
         shares.append(sums / sums.sum())
     return Sort(float(weights.sum()), tuple(shares))

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.io.files import DAMAGE, damaged, from_json, to_json
-from gramlink.matching.comparison import level_names
 from gramlink.matching.passes import Pass
+from gramlink.records.levels import EQUAL, Levels
 from gramlink.scoring.mixture import Patterns, Sort
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ class Model:
     """What the sorts of pairs look like, and how many there are of each."""
 
     names: tuple[str, ...]
-    edits: tuple[int, ...]
+    levels: tuple[Levels, ...]
     pairs: int
     matches: tuple[Sort, ...]
     random: Sort
@@ -85,9 +85,10 @@ class Model:
     def _equal(self, sort: Sort) -> list[float]:
         """The share of equal values in the fields that are known and tell pairs apart."""
         return [
-            float(share[0] / (1 - share[-1]))
-            for share, random in zip(sort.shares, self.random.shares, strict=True)
-            if share[-1] < SELDOM_KNOWN and random[0] < COMMON * (1 - random[-1])
+            float(share[EQUAL] / (1 - share[of.missing]))
+            for of, share, random in zip(self.levels, sort.shares, self.random.shares, strict=True)
+            if share[of.missing] < SELDOM_KNOWN
+            and random[EQUAL] < COMMON * (1 - random[of.missing])
         ]
 
     @property
@@ -95,9 +96,9 @@ class Model:
         """log2(m/u) of each level of each field: what it adds to a pair's match weight."""
         table = {}
         shares = zip(self.match_shares, self.random.shares, strict=True)
-        for name, edits, (m, u) in zip(self.names, self.edits, shares, strict=True):
+        for name, levels, (m, u) in zip(self.names, self.levels, shares, strict=True):
             ratio = np.log2(m / u)
-            table[name] = dict(zip(level_names(edits), ratio.tolist(), strict=True))
+            table[name] = dict(zip(levels.names, ratio.tolist(), strict=True))
         return table
 
     @property
@@ -136,8 +137,7 @@ class Model:
             {
                 "pairs": self.pairs,
                 "levels": {
-                    name: level_names(edits)
-                    for name, edits in zip(self.names, self.edits, strict=True)
+                    name: levels.names for name, levels in zip(self.names, self.levels, strict=True)
                 },
                 "passes": [dict(one.edits) for one in self.passes],
                 "random": self._sort(self.random),
@@ -168,11 +168,11 @@ class Model:
         content = from_json("model", data, name)
         try:
             names = tuple(content["levels"])
-            edits = tuple(len(content["levels"][field]) - 3 for field in names)
+            levels = tuple(Levels.named(content["levels"][field]) for field in names)
 
             def sort(one: Mapping[str, Any]) -> Sort:
                 shares = tuple(np.array(one["shares"][field], float) for field in names)
-                if [len(x) for x in shares] != [e + 3 for e in edits]:
+                if list(map(len, shares)) != list(map(len, levels)):
                     raise ValueError("a sort has not a share for each level")
                 if not all((x > 0).all() and np.isfinite(x).all() for x in shares):
                     raise ValueError("a share is not a number above 0")
@@ -182,18 +182,17 @@ class Model:
             within = None
             if inside is not None:
                 within = Within(
-                    _patterns(inside["patterns"], edits),
+                    _patterns(inside["patterns"], levels),
                     sort(inside["random"]),
                     tuple(map(sort, inside["related"])),
                 )
-            passes = tuple(
-                _pass(one, dict(zip(names, edits, strict=True))) for one in content["passes"]
-            )
+            edits = {name: one.edits for name, one in zip(names, levels, strict=True)}
+            passes = tuple(_pass(one, edits) for one in content["passes"])
             if int(content["pairs"]) < 1 or not content["matches"] or not names:
                 raise ValueError("it is of no pairs, of no fields, or knows no matches")
             return cls(
                 names,
-                edits,
+                levels,
                 int(content["pairs"]),
                 tuple(map(sort, content["matches"])),
                 sort(content["random"]),
@@ -219,12 +218,12 @@ def _pass(edits: dict[str, Any], most: dict[str, int]) -> Pass:
     return Pass(edits)
 
 
-def _patterns(counts: dict[str, int], edits: tuple[int, ...]) -> Patterns:
-    levels = np.array([[int(level) for level in row] for row in counts], np.int64)
-    levels = levels.reshape(len(counts), len(edits))
-    if (levels >= np.array(edits) + 3).any() or min(counts.values(), default=0) < 0:
+def _patterns(counts: dict[str, int], of_fields: tuple[Levels, ...]) -> Patterns:
+    codes = np.array([[int(level) for level in row] for row in counts], np.int64)
+    codes = codes.reshape(len(counts), len(of_fields))
+    if (codes >= list(map(len, of_fields))).any() or min(counts.values(), default=0) < 0:
         raise ValueError("a pattern is not of its levels")
-    return Patterns(levels, np.array(list(counts.values())), tuple(e + 3 for e in edits))
+    return Patterns(codes, np.array(list(counts.values())), of_fields)
 
 
 def _log_sum(sorts: tuple[Sort, ...], levels: Ints) -> Floats:

@@ -22,14 +22,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.matching.comparison import Comparison, Levels, Numbers
-from gramlink.matching.passes import Candidates, candidates
+from gramlink.encodings.encoding import Compared, LevelCodes
+from gramlink.matching.chance import Frequencies
+from gramlink.matching.passes import Candidates
+from gramlink.records.levels import EQUAL
 from gramlink.scoring.mixture import PRIOR, Patterns, Sort, fit
 from gramlink.scoring.model import Model, Within
 
 Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int32]
 
-RANDOM_PAIRS = 1_000_000
 SEED = 2013
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
 SORTS = 3  # of related pairs, learnt within the left file
@@ -39,10 +41,9 @@ NOTABLE = 0.1  # related pairs, learnt beside matches, must be so many beside th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Candidate pairs with their levels and the natural logarithm of their odds to match."""
+    """Candidate pairs with the natural logarithm of their odds to match."""
 
     candidates: Candidates
-    levels: Levels
     log_odds: Floats
     model: Model
 
@@ -52,62 +53,61 @@ class Scored:
         return np.asarray((self.log_odds - self.model.log_prior_odds) / np.log(2))
 
 
-def score(comparison: Comparison, found: Candidates, *, unique: bool) -> Scored:
+def score(compared: Compared, found: Candidates, *, unique: bool) -> Scored:
     """Learn a model from candidate pairs, with no labels, and weigh each pair by it.
 
     `unique` says that nobody is in the left file twice.
 
     Privacy: what the linkage unit computes, from what it has.
     """
-    levels = comparison.levels(found.left, found.squared)
-    patterns, place = Patterns.of(levels, _sizes(comparison))
-    model = learn(comparison, found, patterns, unique=unique and not comparison.same)
-    odds = _log_odds(comparison, found.left, levels, patterns, place, model)
-    return Scored(found, levels, odds, model)
+    patterns, place = Patterns.of(found.levels, compared.levels)
+    model = learn(compared, found, patterns, unique=unique and not compared.same)
+    odds = _log_odds(compared.frequencies(), found.left, found.levels, patterns, place, model)
+    return Scored(found, odds, model)
 
 
 def score_again(
-    comparison: Comparison, model: Model, left: Numbers, right: Numbers
-) -> tuple[Levels, Floats]:
+    compared: Compared, model: Model, left: Numbers, right: Numbers
+) -> tuple[LevelCodes, Floats]:
     """The levels and the log odds of any pairs of rows under a model."""
-    levels = comparison.levels(left, comparison.squared(left, right))
-    patterns, place = Patterns.of(levels, _sizes(comparison))
-    return levels, _log_odds(comparison, left, levels, patterns, place, model)
+    levels = compared.levels_of(left, right)
+    patterns, place = Patterns.of(levels, compared.levels)
+    return levels, _log_odds(compared.frequencies(), left, levels, patterns, place, model)
 
 
-def learn(comparison: Comparison, found: Candidates, patterns: Patterns, *, unique: bool) -> Model:
+def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: bool) -> Model:
     """The sorts of pairs that explain the patterns of the candidates."""
-    records = min(len(comparison.left), len(comparison.right))
     matches = tuple(
-        _start(patterns, records * share, equal) for share, equal in ((0.2, 0.95), (0.1, 0.6))
+        _start(patterns, compared.smaller * share, equal)
+        for share, equal in ((0.2, 0.95), (0.1, 0.6))
     )
     empty = Model(
-        comparison.names,
-        comparison.edits,
-        comparison.pairs,
+        compared.names,
+        compared.levels,
+        compared.pairs,
         matches,
-        random_pairs(comparison),
+        random_pairs(compared),
         (),
         found.passes,
     )
     if unique:
-        others = _with_related(empty, comparison)
+        others = _with_related(empty, compared)
         known = np.logaddexp(*others.log_others(patterns.levels))
         return replace(others, matches=fit(patterns, known, matches))
     return _beside_related(empty, patterns)
 
 
-def _with_related(model: Model, comparison: Comparison) -> Model:
+def _with_related(model: Model, compared: Compared) -> Model:
     """The model with what is learnt within the left file, where no pair is a match."""
-    within = comparison.within_left.sampled(ENOUGH_RECORDS, SEED)
+    within = compared.within_left(ENOUGH_RECORDS)
     if within.pairs == 0:
         return model
-    pairs = candidates(within, model.passes)
-    patterns, _ = Patterns.of(within.levels(pairs.left, pairs.squared), _sizes(within))
+    pairs = within.candidates(model.passes)
+    patterns, _ = Patterns.of(pairs.levels, within.levels)
     random = random_pairs(within)
     known = random.log_expected(patterns.levels)
     sorts = fit(patterns, known, _beginnings(patterns, known, SORTS)) if len(pairs) else ()
-    factor = comparison.pairs / within.pairs
+    factor = compared.pairs / within.pairs
     related = tuple(
         Sort(
             sort.count * factor, tuple(map(_moved, sort.shares, random.shares, model.random.shares))
@@ -153,34 +153,17 @@ def _beside_related(model: Model, patterns: Patterns) -> Model:
     return replace(model, matches=(none,), related=related)
 
 
-def random_pairs(comparison: Comparison) -> Sort:
-    """u: how near pairs are by chance. Equal ones are counted, others estimated from a sample."""
-    left, right = comparison.random_pairs(RANDOM_PAIRS, SEED)
-    levels = comparison.levels(left, comparison.squared(left, right))
+def random_pairs(compared: Compared) -> Sort:
+    """u: how near pairs are by chance."""
     shares = []
-    for field, size in enumerate(_sizes(comparison)):
-        counts = np.bincount(levels[:, field], minlength=size) + PRIOR / size
-        counts[0] = 0
-        equal = _equal_share(comparison, field)
-        share = (1 - equal) * counts / counts.sum()
-        share[0] = equal
-        share = np.maximum(share, PRIOR / (size * max(1, comparison.pairs)))
+    for levels, chance in zip(compared.levels, compared.by_chance(), strict=True):
+        counts = chance.counts + PRIOR / len(levels)
+        counts[EQUAL] = 0
+        share = (1 - chance.equal) * counts / counts.sum()
+        share[EQUAL] = chance.equal
+        share = np.maximum(share, PRIOR / (len(levels) * max(1, compared.pairs)))
         shares.append(share / share.sum())
-    return Sort(float(comparison.pairs), tuple(shares))
-
-
-def _equal_share(comparison: Comparison, field: int) -> float:
-    ours, theirs = _value_counts(comparison, field)
-    equal = float(ours @ (ours - 1)) / 2 if comparison.same else float(ours @ theirs)
-    return equal / max(1, comparison.pairs)
-
-
-def _value_counts(comparison: Comparison, field: int) -> tuple[Floats, Floats]:
-    """How many records have each value, on both sides."""
-    sides = (comparison.left[:, field], comparison.right[:, field])
-    size = max(int(numbers.max(initial=-1)) for numbers in sides) + 1
-    ours, theirs = (np.bincount(n[n >= 0], minlength=size).astype(float) for n in sides)
-    return ours, theirs
+    return Sort(float(compared.pairs), tuple(shares))
 
 
 def _beginnings(patterns: Patterns, known: Floats, count: int) -> list[Sort]:
@@ -192,8 +175,8 @@ def _beginnings(patterns: Patterns, known: Floats, count: int) -> list[Sort]:
     for _ in range(count):
         weights = source.random(len(left_over)) ** 4 * left_over
         shares = []
-        for field, size in enumerate(patterns.sizes):
-            sums = np.bincount(patterns.levels[:, field], weights, minlength=size) + PRIOR
+        for field, of in enumerate(patterns.of_fields):
+            sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of)) + PRIOR
             shares.append(sums / sums.sum())
         sorts.append(Sort(total / count, tuple(shares)))
     return sorts
@@ -202,45 +185,37 @@ def _beginnings(patterns: Patterns, known: Floats, count: int) -> list[Sort]:
 def _start(patterns: Patterns, count: float, equal: float) -> Sort:
     """Matches as one would guess: mostly equal, else mostly farther."""
     shares = []
-    for size in patterns.sizes:
-        share = np.full(size, 0.03)
-        share[0], share[-2] = equal, 1 - equal
+    for levels in patterns.of_fields:
+        share = np.full(len(levels), 0.03)
+        share[EQUAL], share[levels.farther] = equal, 1 - equal
         shares.append(share / share.sum())
     return Sort(max(count, 1.0), tuple(shares))
 
 
-def _sizes(comparison: Comparison) -> list[int]:
-    return [edits + 3 for edits in comparison.edits]
-
-
 def _log_odds(
-    comparison: Comparison,
+    frequencies: Frequencies,
     left: Numbers,
-    levels: Levels,
+    levels: LevelCodes,
     patterns: Patterns,
     place: Numbers,
     model: Model,
 ) -> Floats:
     from gramlink.kernels.score import log_odds
 
-    frequencies = [log_frequencies(comparison, model, field) for field in range(len(model.names))]
+    rarer = [log_frequencies(frequencies, model, field) for field in range(len(model.names))]
     return log_odds(
         place,
         levels,
         left,
-        comparison.left,
-        np.concatenate(frequencies),
-        np.concatenate([[0], np.cumsum([len(one) for one in frequencies])[:-1]]),
+        frequencies.numbers,
+        np.concatenate(rarer),
+        frequencies.starts,
         model.log_matches(patterns.levels),
         *model.log_others(patterns.levels),
     )
 
 
-def log_frequencies(comparison: Comparison, model: Model, field: int) -> Floats:
+def log_frequencies(frequencies: Frequencies, model: Model, field: int) -> Floats:
     """For each value the logarithm of how many times more frequent it is than on average."""
-    ours, theirs = _value_counts(comparison, field)
-    if comparison.same:
-        theirs = np.zeros(1)
-    records = len(comparison.left) + (0 if comparison.same else len(comparison.right))
-    frequency = np.maximum(ours + theirs, 1) / records
-    return np.asarray(np.log(frequency / model.random.shares[field][0]))
+    average = model.random.shares[field][EQUAL]
+    return np.asarray(np.log(frequencies.of_field(field) / average))

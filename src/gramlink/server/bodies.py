@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from anyio import to_thread
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 
 from gramlink.bundles.sealing import HEADER
+from gramlink.exchange.values import Model, complaint
 from gramlink.io.files import plain_json
 from gramlink.server.errors import Refusal, storing, unknown
 
@@ -20,7 +21,6 @@ LARGEST_JSON = 2**20
 LARGEST_RECIPIENT = 2**10
 PIECE = 2**20  # bytes that are written at once
 
-Model = TypeVar("Model", bound=BaseModel)
 Result = TypeVar("Result")
 
 
@@ -83,7 +83,7 @@ def json_of(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model
         try:
             return model.model_validate(plain_json(body.decode()))
         except ValidationError as error:
-            raise Refusal(_complaint(error), hint="see /openapi.json", status=422) from error
+            raise Refusal(complaint(error), hint="see /openapi.json", status=422) from error
         except (ValueError, RecursionError) as error:
             raise Refusal(
                 "the body is not JSON that says each thing once",
@@ -92,12 +92,6 @@ def json_of(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model
             ) from error
 
     return parsed
-
-
-def _complaint(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part)[:100] for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
 
 
 async def sealed_to_file(request: Request, path: Path, limit: int) -> str:

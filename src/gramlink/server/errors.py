@@ -4,7 +4,6 @@ import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from gramlink.errors import GramlinkError, InvalidFile
 
@@ -20,15 +19,13 @@ _LOCKED = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN"}
 
 
 class Refusal(GramlinkError):
-    """A request that is not granted: its status, and facts that the client can go on from.
+    """A request that is not granted: its status and, of an upload, where to go on."""
 
-    >>> Refusal("not yet", status=404, offset=3).facts
-    {'offset': 3}
-    """
-
-    def __init__(self, message: str, *, hint: str = "", status: int = 409, **facts: Any) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", status: int = 409, offset: int | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
-        self.status, self.facts = status, facts
+        self.status, self.offset = status, offset
 
 
 def unknown(what: str, hint: str = "") -> Refusal:

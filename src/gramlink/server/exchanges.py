@@ -4,264 +4,198 @@ All functions work within a transaction of the caller's, which has written the f
 a change tells of before.
 """
 
-import json
-import sqlite3
 from collections.abc import Mapping
 from itertools import permutations
-from typing import Any
 
+from gramlink.exchange.wire import Stage, Summary
 from gramlink.io.clock import days_after, now
-from gramlink.server import access, jobs, log
-from gramlink.server.access import Party
+from gramlink.server import auth
+from gramlink.server.auth import Party, Token
 from gramlink.server.errors import Refusal, unknown
 from gramlink.server.folder import Folder
-from gramlink.server.jobs import Job
 from gramlink.server.plan import Plan
-from gramlink.server.tokens import Token
+from gramlink.server.store import Tables
+from gramlink.server.store.exchanges import ExchangeRow
+from gramlink.server.store.jobs import Job
+from gramlink.server.store.parties import Facts, PartyRow
 
-Row = sqlite3.Row
 
-
-def create(db: sqlite3.Connection, folder: Folder, plan: Plan) -> dict[str, Token]:
+def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
     """Make an exchange, and a token for each party."""
-    if db.execute("SELECT 1 FROM exchanges WHERE name = ?", (plan.name,)).fetchone():
+    if db.exchanges.ever_had(plan.name):
         raise Refusal(
             f"there is, or was, an exchange {plan.name} already",
             hint="names are never used again, since bundles name the exchange they are for",
         )
-    number = db.execute(
-        "INSERT INTO exchanges (name, schema, created) VALUES (?, ?, ?)",
-        (plan.name, plan.schema, now()),
-    ).lastrowid
-    assert number is not None  # noqa: S101  # a row was inserted
+    number = db.exchanges.add(plan.name, plan.schema, now())
     given = {}
     for party in plan.parties:
-        row = db.execute(
-            "INSERT INTO parties (exchange, name, returns) VALUES (?, ?, ?)",
-            (number, party, plan.returns[party]),
+        given[party], _ = auth.give(
+            db, db.parties.add(number, party, plan.returns[party]), plan.days
         )
-        given[party], _ = access.give(db, row.lastrowid, plan.days)
     folder.of(number).mkdir(mode=0o700, exist_ok=True)
     returned = ", ".join(f"{party} gets {kind}" for party, kind in plan.returns.items())
-    log.write(db, "operator", "made the exchange", plan.name, returned)
+    db.log.write("operator", "made the exchange", plan.name, returned)
     return given
 
 
-def find(db: sqlite3.Connection, name: str) -> Row:
+def find(db: Tables, name: str) -> ExchangeRow:
     """The exchange of a name."""
-    row: Row | None = db.execute(
-        "SELECT * FROM exchanges WHERE name = ? AND deleted IS NULL", (name,)
-    ).fetchone()
-    if row is None:
+    found = db.exchanges.named(name)
+    if found is None:
         raise unknown("there is no such exchange")
-    return row
+    return found
 
 
-def parties(db: sqlite3.Connection, exchange: int) -> list[Row]:
-    """The parties of an exchange, in the order they were named in."""
-    found = db.execute("SELECT * FROM parties WHERE exchange = ? ORDER BY number", (exchange,))
-    return found.fetchall()
-
-
-def party(db: sqlite3.Connection, who: Party) -> Row:
-    """A party's row, if its exchange was not deleted meanwhile."""
-    row: Row | None = db.execute("SELECT * FROM parties WHERE number = ?", (who.number,)).fetchone()
-    if row is None:
+def party(db: Tables, who: Party) -> PartyRow:
+    """How far a party has come, if its exchange was not deleted meanwhile."""
+    found = db.parties.numbered(who.number)
+    if found is None:
         raise unknown("there is no such exchange")
-    return row
+    return found
 
 
-def facts_of(row: Row) -> dict[str, Any]:
-    """What is known of a party's accepted bundle; nothing if there is none."""
-    return json.loads(row["facts"]) if row["facts"] else {}
-
-
-def sealed(db: sqlite3.Connection, exchange: int) -> dict[tuple[int, int], str]:
-    """The digests of the bases that were sent, by the numbers of sender and receiver."""
-    rows = db.execute(
-        "SELECT bases.* FROM bases JOIN parties ON parties.number = bases.sender"
-        " WHERE parties.exchange = ? ORDER BY receiver",
-        (exchange,),
-    )
-    return {(row["sender"], row["receiver"]): row["sha256"] for row in rows}
-
-
-def stage(db: sqlite3.Connection, exchange: Row) -> str:
+def stage(db: Tables, exchange: ExchangeRow) -> Stage:
     """How far an exchange is."""
-    if exchange["failed"]:
+    if exchange.failed:
         return "failed"
-    if exchange["ended"]:
+    if exchange.ended:
         return "done"
-    rows = parties(db, exchange["number"])
-    if not all(row["recipient"] for row in rows):
+    parties = db.parties.of(exchange.number)
+    if not all(one.recipient for one in parties):
         return "joining"
-    every = permutations([row["number"] for row in rows], 2)
-    if not sealed(db, exchange["number"]).keys() >= set(every):
-        return "bases"
-    return "linking" if all(row["state"] == "accepted" for row in rows) else "bundles"
+    every = permutations([one.number for one in parties], 2)
+    if not db.mined.of(exchange.number).keys() >= set(every):
+        return "mined"
+    return "linking" if all(one.state == "accepted" for one in parties) else "bundles"
 
 
-def join(db: sqlite3.Connection, who: Party, recipient: str) -> None:
-    """A party says whom to seal to; it may say otherwise until the first base is sealed."""
-    before = party(db, who)["recipient"]
+def join(db: Tables, who: Party, recipient: str) -> None:
+    """A party says whom to seal to; it may say otherwise until something was sealed."""
+    before = party(db, who).recipient
     if before == recipient:
         return
-    if before and sealed(db, who.exchange):
+    if before and db.mined.of(who.exchange):
         raise Refusal(
-            "bases were sealed to another recipient of this party already",
+            "something was sealed to another recipient of this party already",
             hint="use the identity that this party joined with, or ask for a new exchange",
         )
-    db.execute("UPDATE parties SET recipient = ? WHERE number = ?", (recipient, who.number))
-    log.write(db, who.name, "gave its recipient", who.exchange_name, recipient)
+    db.parties.give_recipient(who.number, recipient)
+    db.log.write(who.name, "gave its recipient", who.exchange_name, recipient)
 
 
-def require_joined(db: sqlite3.Connection, receiver: Party) -> None:
+def require_joined(db: Tables, receiver: Party) -> None:
     """Refuse to send to whom nothing can be sealed yet."""
-    if not party(db, receiver)["recipient"]:
+    if not party(db, receiver).recipient:
         raise Refusal(
             f"{receiver.name} has not joined yet", hint="wait until it has given its recipient"
         )
 
 
-def has_base(db: sqlite3.Connection, sender: Party, receiver: Party, sha256: str) -> bool:
-    """Whether this very base was sent already; another one is refused."""
-    before = sealed(db, party(db, sender)["exchange"]).get((sender.number, receiver.number))
+def has_mined(db: Tables, sender: Party, receiver: Party, sha256: str) -> bool:
+    """Whether this very file was left for the receiver already; another one is refused."""
+    before = db.mined.of(party(db, sender).exchange).get((sender.number, receiver.number))
     if before is not None and before != sha256:
         raise Refusal(
-            f"another base was sent to {receiver.name} already",
+            f"{receiver.name} was sent another file already",
             hint="send the same file again, or ask for a new exchange",
         )
     return before is not None
 
 
-def relay(db: sqlite3.Connection, sender: Party, receiver: Party, sha256: str) -> None:
-    """A base is there for another party to fetch."""
+def relay(db: Tables, sender: Party, receiver: Party, sha256: str) -> None:
+    """What the sender mined is there for the receiver to fetch."""
     require_joined(db, receiver)
-    if not has_base(db, sender, receiver, sha256):
-        db.execute("INSERT INTO bases VALUES (?, ?, ?)", (sender.number, receiver.number, sha256))
+    if not has_mined(db, sender, receiver, sha256):
+        db.mined.add(sender.number, receiver.number, sha256)
         detail = f"to {receiver.name}, sha256 {sha256}"
-        log.write(db, sender.name, "sent a sealed base", sender.exchange_name, detail)
+        db.log.write(sender.name, "sent what it mined, sealed", sender.exchange_name, detail)
 
 
-def uploaded(db: sqlite3.Connection, who: Party) -> None:
+def uploaded(db: Tables, who: Party) -> None:
     """All of a bundle is there, to be checked."""
     row = party(db, who)
-    if row["state"] == "uploading":
-        db.execute(
-            "UPDATE parties SET state = 'checking', reason = NULL WHERE number = ?", (who.number,)
-        )
-        jobs.queue(db, who.exchange, "check", who.number)
-        detail = f"{row['size']} bytes, sha256 {row['sha256']}"
-        log.write(db, who.name, "uploaded its bundle", who.exchange_name, detail)
+    if row.state == "uploading":
+        db.parties.await_check(who.number)
+        db.jobs.queue(who.exchange, "check", who.number)
+        detail = f"{row.size} bytes, sha256 {row.sha256}"
+        db.log.write(who.name, "uploaded its bundle", who.exchange_name, detail)
 
 
-def accept(db: sqlite3.Connection, job: Job, facts: Mapping[str, Any]) -> None:
+def accept(db: Tables, job: Job, facts: Facts) -> None:
     """A bundle can be linked; when it was the last one, they are."""
-    db.execute(
-        "UPDATE parties SET state = 'accepted', reason = NULL, facts = ? WHERE number = ?",
-        (json.dumps(facts), job.party),
-    )
-    _log_bundle(db, job, "accepted the bundle")
-    exchange = db.execute("SELECT * FROM exchanges WHERE number = ?", (job.exchange,)).fetchone()
-    if stage(db, exchange) == "linking":
-        jobs.queue(db, job.exchange, "link")
-    jobs.end(db, job)
+    row = _checked(db, job)
+    db.parties.accept(row.number, facts)
+    _log_bundle(db, row, "accepted")
+    if stage(db, find(db, job.exchange_name)) == "linking":
+        db.jobs.queue(job.exchange, "link")
+    db.jobs.end(job)
 
 
-def refuse(db: sqlite3.Connection, job: Job, reason: str, *, failed: bool = False) -> None:
+def refuse(db: Tables, job: Job, reason: str, *, failed: bool = False) -> None:
     """A bundle cannot be linked; its party may upload another."""
-    db.execute(
-        "UPDATE parties SET state = 'refused', reason = ?, facts = NULL WHERE number = ?",
-        (reason, job.party),
-    )
-    _log_bundle(db, job, "refused the bundle")  # why may quote the bundle, so it is not logged
-    jobs.end(db, job, reason if failed else None)
+    row = _checked(db, job)
+    db.parties.refuse(row.number, reason)
+    _log_bundle(db, row, "refused")  # why may quote the bundle, so it is not logged
+    db.jobs.end(job, reason if failed else None)
 
 
-def _log_bundle(db: sqlite3.Connection, job: Job, what: str) -> None:
-    row = db.execute("SELECT * FROM parties WHERE number = ?", (job.party,)).fetchone()
-    log.write(db, "unit", f"{what} of {row['name']}", job.exchange_name, f"sha256 {row['sha256']}")
+def _checked(db: Tables, job: Job) -> PartyRow:
+    """The party whose bundle a job checks."""
+    row = None if job.party is None else db.parties.numbered(job.party)
+    assert row is not None  # noqa: S101  # the tables delete its jobs with a party
+    return row
 
 
-def finish(
-    db: sqlite3.Connection,
-    job: Job,
-    summary: Mapping[str, Any],
-    results: Mapping[int, tuple[int, str]],
-) -> None:
+def _log_bundle(db: Tables, row: PartyRow, what: str) -> None:
+    about = f"sha256 {row.sha256}"
+    db.log.write("unit", f"{what} the bundle of {row.name}", row.exchange_name, about)
+
+
+def finish(db: Tables, job: Job, summary: Summary, results: Mapping[int, tuple[int, str]]) -> None:
     """Results are there for each party, with their sizes and digests."""
     for number, (size, sha256) in results.items():
-        db.execute(
-            "UPDATE parties SET results_bytes = ?, results_sha256 = ? WHERE number = ?",
-            (size, sha256, number),
-        )
-    db.execute(
-        "UPDATE exchanges SET ended = ?, summary = ? WHERE number = ?",
-        (now(), json.dumps(summary), job.exchange),
-    )
-    log.write(db, "unit", "linked the bundles", job.exchange_name)
-    jobs.end(db, job)
+        db.parties.give_results(number, size, sha256)
+    db.exchanges.finish(job.exchange, now(), summary.model_dump_json(by_alias=True))
+    db.log.write("unit", "linked the bundles", job.exchange_name)
+    db.jobs.end(job)
 
 
-def fail(db: sqlite3.Connection, job: Job, reason: str) -> None:
+def fail(db: Tables, job: Job, reason: str) -> None:
     """The bundles cannot be linked, which is final."""
-    db.execute(
-        "UPDATE exchanges SET ended = ?, failed = ? WHERE number = ?",
-        (now(), reason, job.exchange),
-    )
-    log.write(db, "unit", "could not link the bundles", job.exchange_name)
-    jobs.end(db, job, reason)
+    db.exchanges.fail(job.exchange, now(), reason)
+    db.log.write("unit", "could not link the bundles", job.exchange_name)
+    db.jobs.end(job, reason)
 
 
-def fetched(db: sqlite3.Connection, who: Party) -> None:
+def fetched(db: Tables, who: Party) -> None:
     """A party has its results; the first time counts."""
     row = party(db, who)
-    if row["fetched"] is None:
-        db.execute("UPDATE parties SET fetched = ? WHERE number = ?", (now(), who.number))
-        detail = f"sha256 {row['results_sha256']}"
-        log.write(db, who.name, "fetched its results", who.exchange_name, detail)
+    if row.fetched is None:
+        db.parties.note_fetched(who.number, now())
+        about = f"sha256 {row.results_sha256}"
+        db.log.write(who.name, "fetched its results", who.exchange_name, about)
 
 
-def delete(db: sqlite3.Connection, name: str) -> int:
+def delete(db: Tables, name: str) -> int:
     """Forget an exchange but for its name and its log; the caller erases its files."""
-    number = int(find(db, name)["number"])
-    db.execute("DELETE FROM jobs WHERE exchange = ?", (number,))
-    db.execute("DELETE FROM parties WHERE exchange = ?", (number,))
-    db.execute(
-        "UPDATE exchanges SET deleted = ?, schema = '', summary = NULL, failed = NULL,"
-        " ended = NULL, erase = NULL, erased = NULL WHERE number = ?",
-        (now(), number),
-    )
-    log.write(db, "operator", "deleted the exchange", name)
+    number = find(db, name).number
+    db.exchanges.delete(number, now())
+    db.log.write("operator", "deleted the exchange", name)
     return number
 
 
-def is_erasing_due(db: sqlite3.Connection) -> bool:
-    """Whether there is something to plan or to erase."""
-    found = db.execute(
-        "SELECT 1 FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
-        " AND ended IS NOT NULL AND (erase IS NULL OR erase <= ?) LIMIT 1",
-        (now(),),
-    ).fetchone()
-    return found is not None
-
-
-def plan_erasing(db: sqlite3.Connection, days: int) -> None:
+def plan_erasing(db: Tables, days: int) -> None:
     """Say of exchanges that have ended when their files will be erased."""
-    ended = db.execute("SELECT * FROM exchanges WHERE ended IS NOT NULL AND erase IS NULL")
-    for row in ended.fetchall():
-        db.execute(
-            "UPDATE exchanges SET erase = ? WHERE number = ?",
-            (days_after(row["ended"], days), row["number"]),
-        )
+    for exchange in db.exchanges.ended_lately():
+        if exchange.ended:
+            db.exchanges.plan_erasing(exchange.number, days_after(exchange.ended, days))
 
 
-def erase_due(db: sqlite3.Connection) -> list[int]:
+def erase_due(db: Tables) -> list[int]:
     """The exchanges whose files are to be erased now, which the caller does."""
-    due = db.execute(
-        "SELECT * FROM exchanges WHERE erase <= ? AND erased IS NULL AND deleted IS NULL", (now(),)
-    ).fetchall()
-    for row in due:
-        db.execute("UPDATE exchanges SET erased = ? WHERE number = ?", (now(), row["number"]))
-        log.write(db, "unit", "erased the files", row["name"])
-    return [row["number"] for row in due]
+    due = db.exchanges.to_erase(now())
+    for exchange in due:
+        db.exchanges.erase(exchange.number, now())
+        db.log.write("unit", "erased the files", exchange.name)
+    return [exchange.number for exchange in due]

@@ -2,11 +2,12 @@
 
 import secrets
 import shutil
-import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from gramlink.server.jobs import Job
+from gramlink.server.store import Tables
+from gramlink.server.store.jobs import Job
+from gramlink.server.store.parties import PartyRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,9 @@ class Folder:
         """The folder of an exchange."""
         return self.exchanges / str(exchange)
 
-    def base(self, exchange: int, sender: int, receiver: int) -> Path:
-        """A base that one party sealed to another."""
-        return self.of(exchange) / f"base-{sender}-{receiver}.age"
+    def mined(self, exchange: int, sender: int, receiver: int) -> Path:
+        """What one party mined, sealed to another."""
+        return self.of(exchange) / f"mined-{sender}-{receiver}.age"
 
     def part(self, exchange: int, party: int) -> Path:
         """As much of a bundle as was uploaded."""
@@ -59,6 +60,18 @@ class Folder:
     def results(self, exchange: int, party: int) -> Path:
         """What goes back to a party, sealed to it."""
         return self.of(exchange) / f"results-{party}.age"
+
+    def arrived(self, party: PartyRow) -> int:
+        """How much of a party's upload is there: the part, or all of it if it was renamed."""
+        try:
+            return self.part(party.exchange, party.number).stat().st_size
+        except FileNotFoundError:
+            pass
+        try:
+            size = self.bundle(party.exchange, party.number).stat().st_size
+        except FileNotFoundError:
+            return 0
+        return size if size == party.size else 0
 
     def drop_refused(self, job: Job) -> None:
         """Remove the bundle whose check has failed: nobody needs it any more."""
@@ -76,22 +89,11 @@ class Folder:
             if not self.of(exchange).exists():
                 return
 
-    def tidy(self, db: sqlite3.Connection) -> None:
+    def tidy(self, db: Tables) -> None:
         """Remove what a killed process left behind: within a change, lest an exchange be made."""
-        kept = {
-            str(row["number"])
-            for row in db.execute(
-                "SELECT number FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
-            )
-        }
-        awaited = {
-            f"upload-{row['number']}.part"
-            for row in db.execute("SELECT number FROM parties WHERE state = 'uploading'")
-        }
-        refused = {
-            f"bundle-{row['number']}.age"
-            for row in db.execute("SELECT number FROM parties WHERE state IN ('none', 'refused')")
-        }
+        kept = {str(number) for number in db.exchanges.with_files()}
+        awaited = {f"upload-{number}.part" for number in db.parties.in_state("uploading")}
+        refused = {f"bundle-{number}.age" for number in db.parties.in_state("none", "refused")}
         for number in kept:  # a power cut may have undone what the tables know of
             (self.exchanges / number).mkdir(mode=0o700, exist_ok=True)
         for path in self.path.glob(".*.part"):

@@ -5,12 +5,10 @@ message, which may quote what a client sent, is not.
 """
 
 import asyncio
-import json
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,6 +20,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gramlink.errors import GramlinkError
+from gramlink.exchange.wire import Problem
 from gramlink.server.errors import Refusal, busy
 
 HEADERS = {
@@ -29,7 +28,7 @@ HEADERS = {
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    # with no-referrer, browsers say `Origin: null` of our own forms, which `asking` refuses
+    # with no-referrer, browsers say `Origin: null` of our own forms, which `dependencies` refuses
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -91,7 +90,7 @@ def report(error: BaseException) -> None:
 def refused(request: Request, error: GramlinkError) -> Response:
     """An error as an answer: a page where a page was asked for, else JSON."""
     status = error.status if isinstance(error, Refusal) else 422
-    facts = error.facts if isinstance(error, Refusal) else {}
+    offset = error.offset if isinstance(error, Refusal) else None
     message, hint = _said(str(error)), _said(error.hint)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status == 408:
@@ -102,8 +101,9 @@ def refused(request: Request, error: GramlinkError) -> Response:
         if status == 401:
             return HTMLResponse(sign_in(message), status, headers)
         return HTMLResponse(problem_page(status, message, hint), status, headers)
-    content: dict[str, Any] = {"error": message, "hint": hint, **facts}
-    return Response(json.dumps(content), status, headers, "application/json")
+    problem = Problem(error=message, hint=hint, offset=offset)
+    content = problem.model_dump_json(exclude_none=True)
+    return Response(content, status, headers, "application/json")
 
 
 def wants_page(request: Request) -> bool:

@@ -1,22 +1,20 @@
 """Plan: an exchange as its operator asks for it, checked before anything is made of it."""
 
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import get_args
 
-from gramlink.bundles.results import Returns
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
+from gramlink.exchange.values import MOST_DAYS
+from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
 from gramlink.io.files import DAMAGE, exchange_name, owner_name
-from gramlink.mining.miners import FREE
+from gramlink.parties.admission import alike
+from gramlink.parties.answers import RETURNS, check_returns
 from gramlink.records.schema import Schema, schema_from
-from gramlink.server.access import LONGEST
 
 LARGEST_SCHEMA = 2**18
-MOST_PARTIES = 20
-RETURNS: tuple[str, ...] = get_args(Returns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +33,19 @@ class Plan:
 
     def __post_init__(self) -> None:
         exchange_name(self.name)
-        if not 2 <= len(self.parties) <= MOST_PARTIES:
+        if not FEWEST_PARTIES <= len(self.parties) <= MOST_PARTIES:
             raise InvalidParameter(
-                f"an exchange has 2 to {MOST_PARTIES} parties, not {len(self.parties)}"
+                f"an exchange has {FEWEST_PARTIES} to {MOST_PARTIES} parties, "
+                f"not {len(self.parties)}"
             )
-        if len({_looks(party_name(name)) for name in self.parties}) < len(self.parties):
+        if alike(map(party_name, self.parties)):
             raise InvalidParameter(
                 "two parties have the same name", hint="tell them apart by more than capitals"
             )
         for party, kind in self.returns.items():
             if party not in self.parties:
                 raise InvalidParameter(f"results go to parties; {party[:100]!r} is none of them")
-            if kind not in RETURNS:
-                raise InvalidParameter(
-                    f"{kind[:100]!r} cannot be returned", hint=", ".join(RETURNS)
-                )
+            check_returns(kind)
         check_days(self.days)
         check_schema(self.schema)
         every = {party: self.returns.get(party, RETURNS[0]) for party in self.parties}
@@ -58,8 +54,8 @@ class Plan:
 
 def check_days(days: int) -> None:
     """Refuse a token that never holds, or for ever."""
-    if not 1 <= days <= LONGEST:
-        raise InvalidParameter(f"a token holds for 1 to {LONGEST} days, not {days}")
+    if not 1 <= days <= MOST_DAYS:
+        raise InvalidParameter(f"a token holds for 1 to {MOST_DAYS} days, not {days}")
 
 
 def party_name(name: str) -> str:
@@ -81,20 +77,5 @@ def check_schema(text: str) -> Schema:
     except (*DAMAGE, RecursionError) as error:
         why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
         raise InvalidSchema(f"linkage.toml is not TOML of a schema: {why}".rstrip(": ")) from error
-    for one in schema.fields:
-        if one.kind == "text" and one.miner in FREE:
-            raise InvalidSchema(
-                f'linkage.toml: fields.{one.name} has miner = "{one.miner}", '
-                "whose grams the linkage unit could know",
-                hint='leave out `miner`, or write miner = "levelgram"',
-            )
-    if not any(one.mined for one in schema.fields):
-        raise InvalidSchema(
-            "linkage.toml: no field is mined, so the linkage unit would know all grams",
-            hint="add a field of kind text",
-        )
+    check_secrecy(schema.agreed)
     return schema
-
-
-def _looks(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()

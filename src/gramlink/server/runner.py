@@ -13,11 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from gramlink.server import exchanges, jobs
+from gramlink.io.clock import now
+from gramlink.io.steps import note
+from gramlink.server import exchanges
 from gramlink.server.guard import report
-from gramlink.server.jobs import Job
+from gramlink.server.store.jobs import Job
 from gramlink.server.unit import Unit
 
+MOST_DEATHS = 2  # of workers, before a job is given up
 TICK = 0.5  # seconds between looks at the tables, which other processes change too
 
 
@@ -43,7 +46,7 @@ class Runner:
     def running(self) -> Iterator[None]:
         """Do jobs until the end of the context; those that run then are done again later."""
         with self.unit.store.change() as db:
-            jobs.put_all_back(db)
+            db.jobs.put_all_back()
         self.unit.wake.append(self._news.set)
         self.unit.forget.append(self.forget)
         thread = threading.Thread(target=self._run, name="jobs", daemon=True)
@@ -80,7 +83,7 @@ class Runner:
             for worker in self._workers:
                 _end(worker)
                 with suppress(sqlite3.Error), self.unit.store.change() as db:
-                    jobs.put_back(db, worker.job)
+                    db.jobs.put_back(worker.job)
 
     def _look(self) -> None:
         for worker in list(self._workers):
@@ -88,23 +91,24 @@ class Runner:
         self._erase()
         while len(self._workers) < self.unit.settings.workers and not self._over.is_set():
             with self.unit.store.read() as db:
-                waiting = jobs.is_waiting(db)
+                waiting = db.jobs.is_waiting()
             if not waiting:
                 break
             with self.unit.store.change() as db:
-                job = jobs.take(db)
+                job = db.jobs.take()
             if job is None:
                 break
             try:
                 self._workers.append(_started(self.unit, job))
+                note(f"job begins, {job.kind}", job=job.number, exchange=job.exchange)
             except OSError:  # for want of memory or of files, which passes
                 with self.unit.store.change() as db:
-                    jobs.put_back(db, job)
+                    db.jobs.put_back(job)
                 raise
 
     def _supervise(self, worker: _Worker) -> None:
         with self.unit.store.read() as db:
-            wanted = jobs.find(db, worker.job.number)
+            wanted = db.jobs.find(worker.job.number)
         if worker.process.poll() is None:
             if time.monotonic() > worker.deadline:
                 worker.verdict = f"it took more than {self.unit.settings.hours:g} hours"
@@ -116,13 +120,17 @@ class Runner:
             self._bury(worker)
         _end(worker)
         self._workers.remove(worker)
+        took = self.unit.settings.hours * 3600 - (worker.deadline - time.monotonic())
+        note(f"job ends, {worker.job.kind}", took, exchange=worker.job.exchange)
 
     def _bury(self, worker: _Worker) -> None:
         job, reason = worker.job, worker.verdict or _cause(worker.process.returncode)
         with self.unit.store.change() as db:
-            if jobs.find(db, job.number) is None:
+            if db.jobs.find(job.number) is None:
                 return
-            if not worker.verdict and not jobs.died(db, job, reason):
+            if not worker.verdict and db.jobs.count_death(job, reason) < MOST_DEATHS:
+                db.jobs.put_back(job)
+                db.log.write("unit", f"will {job.kind} again", job.exchange_name, reason)
                 return
             if job.kind == "check":
                 exchanges.refuse(db, job, reason, failed=True)
@@ -132,7 +140,7 @@ class Runner:
 
     def _erase(self) -> None:
         with self.unit.store.read() as db:
-            if not exchanges.is_erasing_due(db):
+            if not db.exchanges.is_erasing_due(now()):
                 return
         with self.unit.store.change() as db:
             exchanges.plan_erasing(db, self.unit.settings.keep_days)

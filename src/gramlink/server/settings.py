@@ -23,7 +23,7 @@ class Settings:
 
     data: Path
     largest_bundle: int = 4 * GIB
-    largest_base: int = 64 * 2**20
+    largest_mined: int = 64 * 2**20
     workers: int = 1
     memory: int = 0  # bytes for each worker; 0 is no limit
     hours: float = 24  # for each job
@@ -33,7 +33,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, value, least in (
             ("the largest bundle", self.largest_bundle, 1),
-            ("the largest base", self.largest_base, 1),
+            ("the most bytes of what is mined", self.largest_mined, 1),
             ("the number of workers", self.workers, 1),
             ("the memory", self.memory, 0),
         ):

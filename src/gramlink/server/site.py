@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from gramlink.io.clock import seconds_until
-from gramlink.server import api, bodies, log, pages, views
-from gramlink.server.access import recognised
-from gramlink.server.asking import (
+from gramlink.server import bodies, pages, views
+from gramlink.server.auth import recognised
+from gramlink.server.dependencies import (
     COOKIE,
     ExchangeName,
     Member,
@@ -43,7 +43,8 @@ def home(request: Request, unit: OfUnit) -> Response:
         return RedirectResponse(f"/exchanges/{quote(viewer.party.exchange_name)}", 303)
     with unit.store.read() as db:
         listed = views.of_all(db, unit.folder)
-    return HTMLResponse(pages.operator_home(listed, api.info_of(unit)))
+    page = pages.operator_home(listed, views.of_unit(unit), views.of_viewer(viewer))
+    return HTMLResponse(page)
 
 
 async def _token_in(request: Request) -> str:
@@ -101,9 +102,8 @@ def exchange(name: ExchangeName, viewer: Member, unit: OfUnit) -> Response:
 def whole_log(viewer: Operator, unit: OfUnit) -> Response:
     """Who did what when."""
     with unit.store.read() as db:
-        found = log.document(log.read(db))
-    page = pages.log_page(found["entries"], found["intact"], views.of_viewer(viewer))
-    return HTMLResponse(page)
+        found = views.of_log(db)
+    return HTMLResponse(pages.log_page(found, views.of_viewer(viewer)))
 
 
 @router.get("/static/{file}")

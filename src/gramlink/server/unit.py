@@ -16,7 +16,7 @@ from gramlink.bundles.sealing import (
 )
 from gramlink.errors import InvalidFile
 from gramlink.io.files import read_bytes, written_whole
-from gramlink.server import access, log
+from gramlink.server import auth
 from gramlink.server.errors import Refusal
 from gramlink.server.folder import Folder
 from gramlink.server.settings import Settings
@@ -73,7 +73,7 @@ def opened(data: Path) -> Iterator[Unit]:
     if not folder.database.is_file():
         raise InvalidFile(
             f"there is no linkage unit in {data}",
-            hint=f"`gramlink serve --data {data}` makes one",
+            hint=f"`gramlink unit serve --data {data}` makes one",
         )
     store = Store(folder.database)
     try:
@@ -97,7 +97,7 @@ def prepared(settings: Settings) -> Unit:
         write_identity(folder.identity, new_identity(), OWNER)
     recipient = read_identity(folder.identity).recipient
     write_recipient(folder.recipient, recipient, OWNER)
-    unit = Unit(settings, folder, Store(folder.database), recipient)
+    unit = Unit(settings, folder, Store(folder.database, migrate=True), recipient)
     _give_operator_token(unit)
     with unit.store.change() as db:
         folder.tidy(db)
@@ -123,14 +123,12 @@ def _give_operator_token(unit: Unit) -> None:
     with unit.store.change() as db:
         if path.exists():
             try:
-                access.recognised(db, read_bytes(path).decode("ascii", "replace").strip())
+                auth.recognised(db, read_bytes(path).decode("ascii", "replace").strip())
             except Refusal:
                 pass
             else:
                 return
-        token, expires = access.give(db, None, access.LONGEST)
-        write_secret(path, token.text)
-        log.write(db, "operator", "made a token", None, f"for the operator, until {expires}")
+        write_secret(path, auth.give_to_operator(db).text)
 
 
 def write_secret(path: Path, text: str) -> None:

@@ -7,7 +7,6 @@ A server killed anywhere in between finds the part, or the renamed file, and goe
 
 import hashlib
 import os
-import sqlite3
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
@@ -15,10 +14,11 @@ from typing import IO
 from starlette.requests import Request
 
 from gramlink.io.files import sync_folder
-from gramlink.server import exchanges, views
-from gramlink.server.access import Party
+from gramlink.server import exchanges
+from gramlink.server.auth import Party
 from gramlink.server.bodies import PIECE, ClientDisconnect, in_thread, pieces
 from gramlink.server.errors import Refusal, no_room, storing, unknown
+from gramlink.server.store import Tables
 from gramlink.server.unit import Unit
 
 SPARE = 64 * 2**20  # bytes that an upload leaves free, for the tables
@@ -64,11 +64,7 @@ def begin(unit: Unit, who: Party, size: int, sha256: str) -> int:
             raise no_room()
         _remove(unit, who)
         with storing(), unit.store.change() as db:
-            db.execute(
-                "UPDATE parties SET state = 'uploading', reason = NULL, size = ?, sha256 = ?"
-                " WHERE number = ?",
-                (size, sha256, who.number),
-            )
+            db.parties.begin_upload(who.number, size, sha256)
     return 0
 
 
@@ -109,19 +105,19 @@ def _found(unit: Unit, who: Party) -> Upload | None:
     with unit.store.read() as db:
         _check_stage(db, who)
         row = exchanges.party(db, who)
-        if row["state"] in ("none", "refused"):
+        if row.state in ("none", "refused") or row.size is None or row.sha256 is None:
             return None
-        if row["state"] in ("checking", "accepted"):
-            return Upload(row["size"], row["sha256"], row["size"], whole=True)
-        return Upload(row["size"], row["sha256"], views.offset(unit.folder, row))
+        if row.state in ("checking", "accepted"):
+            return Upload(row.size, row.sha256, row.size, whole=True)
+        return Upload(row.size, row.sha256, unit.folder.arrived(row))
 
 
-def _check_stage(db: sqlite3.Connection, who: Party) -> None:
-    exchange = exchanges.find(db, who.exchange_name)
-    stage = exchanges.stage(db, exchange)
-    if stage in ("joining", "bases"):
+def _check_stage(db: Tables, who: Party) -> None:
+    stage = exchanges.stage(db, exchanges.find(db, who.exchange_name))
+    if stage in ("joining", "mined"):
         raise Refusal(
-            "bundles are not awaited yet", hint="wait until all bases were sent, at stage bundles"
+            "bundles are not awaited yet",
+            hint="wait for stage bundles, when each party has sent what it mined to all others",
         )
     if stage == "failed":
         raise Refusal("this exchange has failed", hint="ask its operator for a new one")

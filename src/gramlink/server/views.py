@@ -1,160 +1,188 @@
-"""Views: an exchange as the interface shows it to its operator, or to one of its parties."""
+"""Views: what the unit says of itself and its exchanges, to its operator or to a party."""
 
-import json
-import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
+from importlib.metadata import version
 
+from gramlink.bundles.sealing import Recipient
+from gramlink.exchange.wire import (
+    BundleInfo,
+    ExchangeInfo,
+    Limits,
+    LogEntry,
+    LogInfo,
+    PartyInfo,
+    PartySummary,
+    PartyToken,
+    Progress,
+    ResultsInfo,
+    Summary,
+    TokenInfo,
+    UnitInfo,
+)
 from gramlink.server import exchanges
-from gramlink.server.access import Party, Viewer
+from gramlink.server.auth import Party, Viewer
 from gramlink.server.folder import Folder
+from gramlink.server.store import Tables
+from gramlink.server.store.exchanges import ExchangeRow
+from gramlink.server.store.log import is_intact
+from gramlink.server.store.parties import PartyRow
+from gramlink.server.unit import Unit
 
-View = dict[str, Any]
+
+def of_unit(unit: Unit) -> UnitInfo:
+    """What the unit says of itself to everybody."""
+    return UnitInfo(
+        gramlink=version("gramlink"),
+        recipient=unit.recipient,
+        fingerprint=unit.recipient.fingerprint,
+        limits=Limits(
+            bundle_bytes=unit.settings.largest_bundle, mined_bytes=unit.settings.largest_mined
+        ),
+    )
 
 
-def of_viewer(viewer: Viewer) -> View:
+def of_viewer(viewer: Viewer) -> TokenInfo:
     """What a token says of itself."""
     party = viewer.party
-    return {
-        "role": viewer.role,
-        "exchange": party.exchange_name if party else None,
-        "party": party.name if party else None,
-        "expires": viewer.expires,
-    }
+    return TokenInfo(
+        role=viewer.role,
+        exchange=party.exchange_name if party else None,
+        party=party.name if party else None,
+        expires=viewer.expires,
+    )
 
 
-def of_all(db: sqlite3.Connection, folder: Folder) -> list[View]:
+def of_log(db: Tables) -> LogInfo:
+    """The log, and whether it is intact."""
+    entries = db.log.entries()
+    said = tuple(LogEntry(**asdict(entry)) for entry in entries)
+    return LogInfo(entries=said, intact=is_intact(entries))
+
+
+def of_all(db: Tables, folder: Folder) -> list[ExchangeInfo]:
     """All exchanges as the operator sees them, the latest first."""
-    rows = db.execute("SELECT * FROM exchanges WHERE deleted IS NULL ORDER BY number DESC")
-    return [_of(db, folder, row, None) for row in rows.fetchall()]
+    return [_of(db, folder, exchange, None) for exchange in db.exchanges.all()]
 
 
-def of_exchange(db: sqlite3.Connection, folder: Folder, name: str, viewer: Viewer) -> View:
-    """An exchange as the viewer may see it."""
+def of_exchange(db: Tables, folder: Folder, name: str, viewer: Viewer) -> ExchangeInfo:
+    """An exchange as the viewer may see it.
+
+    Privacy: a party sees of the others their names, keys and states, and of the outcome the
+    numbers of its own pairs, added up.
+    """
     return _of(db, folder, exchanges.find(db, name), viewer.party)
 
 
-def _of(db: sqlite3.Connection, folder: Folder, exchange: sqlite3.Row, me: Party | None) -> View:
+def _of(db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None) -> ExchangeInfo:
     """An exchange for the operator, or for the party that is given."""
-    rows = exchanges.parties(db, exchange["number"])
-    summary = json.loads(exchange["summary"]) if exchange["summary"] else None
-    return {
-        "name": exchange["name"],
-        "created": exchange["created"],
-        "stage": exchanges.stage(db, exchange),
-        "reason": exchange["failed"],
-        "parties": [_party(db, folder, exchange, row, rows, me) for row in rows],
-        "progress": _progress(db, exchange["number"]),
-        "summary": of_party(summary, me.name) if summary and me else summary,
-        "erase": exchange["erase"],
-        "erased": exchange["erased"],
-    }
+    summary = Summary.model_validate_json(exchange.summary) if exchange.summary else None
+    return ExchangeInfo(
+        name=exchange.name,
+        created=exchange.created,
+        stage=exchanges.stage(db, exchange),
+        reason=exchange.failed,
+        parties=_parties(db, folder, exchange, me),
+        progress=_progress(db, exchange.number),
+        summary=of_party(summary, me.name) if summary and me else summary,
+        erase=exchange.erase,
+        erased=exchange.erased,
+    )
 
 
-def of_party(summary: Mapping[str, Any], party: str) -> View:
+def of_party(summary: Summary, party: str) -> PartySummary:
     """What a party may know of the outcome: the numbers of its own pairs, added up.
 
     Estimates are those of the links that they are of, so they are weighted by them.
     """
-    pairs = [pair for pair in summary["pairs"] if party in (pair["left"], pair["right"])]
-    links = sum(pair["links"] for pair in pairs)
+    pairs = [pair for pair in summary.pairs if party in (pair.left, pair.right)]
+    counts = [pair.links for pair in pairs]
 
-    def overall(estimate: str) -> float | None:
-        known = [(pair[estimate], pair["links"]) for pair in pairs]
-        if len(known) == 1:
-            return None if known[0][0] is None else float(known[0][0])
-        if not links or any(value is None for value, _ in known):
+    def overall(*estimates: float | None) -> float | None:
+        known = [estimate for estimate in estimates if estimate is not None]
+        if len(estimates) == 1:
+            return estimates[0]
+        if not sum(counts) or len(known) < len(estimates):
             return None
-        return float(sum(value * count for value, count in known) / links)
+        weighted = (estimate * count for estimate, count in zip(known, counts, strict=True))
+        return sum(weighted) / sum(counts)
 
-    return {
-        "links": links,
-        "possible": sum(pair["possible"] for pair in pairs),
-        "precision": overall("precision"),
-        "recall": overall("recall"),
-    }
-
-
-def _progress(db: sqlite3.Connection, exchange: int) -> View:
-    row = db.execute(
-        "SELECT * FROM jobs WHERE exchange = ? AND state = 'running'", (exchange,)
-    ).fetchone()
-    if row is None:
-        return {"step": None, "done": 0, "total": 0}
-    return {"step": row["step"], "done": row["done"], "total": row["total"]}
+    return PartySummary(
+        links=sum(counts),
+        possible=sum(pair.possible for pair in pairs),
+        precision=overall(*(pair.precision for pair in pairs)),
+        recall=overall(*(pair.recall for pair in pairs)),
+    )
 
 
-def _party(
-    db: sqlite3.Connection,
-    folder: Folder,
-    exchange: sqlite3.Row,
-    row: sqlite3.Row,
-    rows: list[sqlite3.Row],
-    me: Party | None,
-) -> View:
-    names = {one["number"]: one["name"] for one in rows}
-    sent = [
-        pair[1] for pair in exchanges.sealed(db, exchange["number"]) if pair[0] == row["number"]
-    ]
-    ready = row["results_sha256"] is not None and exchange["erased"] is None
-    own = me is None or me.number == row["number"]
-    view: View = {
-        "name": row["name"],
-        "returns": row["returns"],
-        "recipient": row["recipient"],
-        "bases": [names[receiver] for receiver in sent],
-        "bundle": _bundle(row, offset(folder, row)) if own else _bundle_of_another(row),
-        "results": {
-            "ready": ready,
-            "bytes": row["results_bytes"] if ready and own else None,
-            "sha256": row["results_sha256"] if ready and own else None,
-            "fetched": row["fetched"] if own else None,
-        },
-    }
-    if me is None:
-        view["token"] = _token(db, row["number"])
-    return view
+def _progress(db: Tables, exchange: int) -> Progress:
+    running = db.jobs.progress_of(exchange)
+    if running is None:
+        return Progress(step=None, done=0, total=0)
+    return Progress(step=running.step, done=running.done, total=running.total)
 
 
-def _bundle(row: sqlite3.Row, offset: int) -> View:
-    facts = exchanges.facts_of(row)
-    whole = row["state"] in ("checking", "accepted", "refused")
-    return {
-        "state": row["state"],
-        "reason": row["reason"],
-        "rows": facts.get("rows"),
-        "epsilon": facts.get("epsilon"),
-        "created": facts.get("created"),
-        "bytes": row["size"] if whole else None,
-        "sha256": row["sha256"],
-        "offset": row["size"] if whole else offset,
-        "size": row["size"],
-    }
+def _parties(
+    db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None
+) -> tuple[PartyInfo, ...]:
+    rows = db.parties.of(exchange.number)
+    names = {row.number: row.name for row in rows}
+    pairs = db.mined.of(exchange.number)
+    parties = []
+    for row in rows:
+        own = me is None or me.number == row.number
+        party = PartyInfo(
+            name=row.name,
+            returns=row.returns,
+            recipient=Recipient(row.recipient) if row.recipient else None,
+            mined_sent_to=tuple(names[to] for sender, to in pairs if sender == row.number),
+            bundle=_bundle(row, folder.arrived(row)) if own else _bundle_of_another(row),
+            results=_results(row, kept=exchange.erased is None, own=own),
+        )
+        # not set for parties, who are not even told that there is such a key
+        parties.append(party if me else party.model_copy(update={"token": _token(db, row.number)}))
+    return tuple(parties)
 
 
-def _bundle_of_another(row: sqlite3.Row) -> View:
-    hidden = ("reason", "rows", "epsilon", "created", "bytes", "sha256", "offset", "size")
-    return {"state": row["state"], **dict.fromkeys(hidden)}
+def _bundle(row: PartyRow, offset: int) -> BundleInfo:
+    facts = row.facts
+    whole = row.state in ("checking", "accepted", "refused")
+    return BundleInfo(
+        state=row.state,
+        reason=row.reason,
+        rows=facts.rows if facts else None,
+        epsilon=facts.epsilon if facts else None,
+        created=facts.created if facts else None,
+        bytes=row.size if whole else None,
+        sha256=row.sha256,
+        offset=row.size if whole else offset,
+        size=row.size,
+    )
 
 
-def offset(folder: Folder, row: sqlite3.Row) -> int:
-    """How much of a party's upload is there: the part, or all of it if it was renamed already."""
-    part = folder.part(row["exchange"], row["number"])
-    bundle = folder.bundle(row["exchange"], row["number"])
-    try:
-        return part.stat().st_size
-    except FileNotFoundError:
-        pass
-    try:
-        size = bundle.stat().st_size
-    except FileNotFoundError:
-        return 0
-    return size if size == row["size"] else 0
+def _bundle_of_another(row: PartyRow) -> BundleInfo:
+    return BundleInfo(
+        state=row.state,
+        reason=None,
+        rows=None,
+        epsilon=None,
+        created=None,
+        bytes=None,
+        sha256=None,
+        offset=None,
+        size=None,
+    )
 
 
-def _token(db: sqlite3.Connection, party: int) -> View | None:
-    row = db.execute(
-        "SELECT * FROM tokens WHERE party = ? ORDER BY revoked IS NOT NULL, revoked DESC LIMIT 1",
-        (party,),
-    ).fetchone()
-    return row and {"expires": row["expires"], "revoked": row["revoked"]}
+def _results(row: PartyRow, *, kept: bool, own: bool) -> ResultsInfo:
+    ready = kept and row.results_sha256 is not None
+    return ResultsInfo(
+        ready=ready,
+        bytes=row.results_bytes if ready and own else None,
+        sha256=row.results_sha256 if ready and own else None,
+        fetched=row.fetched if own else None,
+    )
+
+
+def _token(db: Tables, party: int) -> PartyToken | None:
+    row = db.tokens.latest_of(party)
+    return PartyToken(expires=row.expires, revoked=row.revoked) if row else None

@@ -6,6 +6,7 @@ and ends as soon as its standard input does. What it finds out is in the tables 
 """
 
 import hashlib
+import json
 import os
 import sqlite3
 import sys
@@ -13,21 +14,22 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Recipient, read_identity, seal, unseal
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.bundles.sealing import read_identity, unseal
+from gramlink.errors import GramlinkError
+from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
-from gramlink.io.files import digest, read_bytes, written_whole
-from gramlink.parties.answers import admit, answer
-from gramlink.server import exchanges, jobs
+from gramlink.io.files import read_bytes, written_whole
+from gramlink.parties.admission import Basis, admit
+from gramlink.parties.answers import answer, sealed
+from gramlink.server import exchanges
 from gramlink.server.folder import Folder
-from gramlink.server.jobs import Job
 from gramlink.server.plan import check_schema
 from gramlink.server.store import Store
+from gramlink.server.store.jobs import Job, Progress
+from gramlink.server.store.parties import Facts, PartyRow
 
 SECONDS = 1.0  # between notes of progress
 _LONGEST = 1000
@@ -39,7 +41,7 @@ def main(data: Path, number: int, memory: int) -> None:
     folder = Folder(data)
     store = Store(folder.database)
     with store.read() as db:
-        job = jobs.find(db, number)
+        job = db.jobs.find(number)
     if job is None:
         return
     do, give_up = (check, exchanges.refuse) if job.kind == "check" else (link, exchanges.fail)
@@ -58,7 +60,7 @@ def main(data: Path, number: int, memory: int) -> None:
     else:
         return
     with store.change() as db:
-        if jobs.find(db, number):  # else the exchange was deleted, and what it wanted is gone
+        if db.jobs.find(number):  # else the exchange was deleted, and what it wanted is gone
             give_up(db, job, reason)
             folder.drop_refused(job)  # before the party can know, and upload another
 
@@ -73,77 +75,80 @@ def _said(error: GramlinkError) -> str:
 def check(folder: Folder, store: Store, job: Job) -> None:
     """Accept a party's bundle, or say why not."""
     with store.change() as db:
-        jobs.step(db, job, "checking", 0, 0)
+        db.jobs.note(job, Progress("checking", 0, 0))
         exchange = exchanges.find(db, job.exchange_name)
-        rows = exchanges.parties(db, job.exchange)
-    (party,) = (row for row in rows if row["number"] == job.party)
-    bundle = _bundle(folder, job.exchange, party["number"], party["name"])
+        parties = db.parties.of(job.exchange)
+    (sender,) = (party for party in parties if party.number == job.party)
+    bundle = _bundle(folder, sender)
     admit(
         bundle,
         exchange=job.exchange_name,
-        owner=party["name"],
-        owners=[row["name"] for row in rows],
-        settings=check_schema(exchange["schema"]).agreed,
-        reply=party["recipient"],
+        owner=sender.name,
+        owners=[party.name for party in parties],
+        settings=check_schema(exchange.schema).agreed,
+        reply=_recipient(sender),
     )
     facts = facts_of(bundle)
-    for row in rows:
-        others = exchanges.facts_of(row)
-        if not others or row["number"] == job.party:
+    for party in parties:
+        if party is sender or party.facts is None:
             continue
-        for what in ("projection", "gram lengths"):
-            if others[what] != facts[what]:
-                raise Mismatch(f"{party['name']} and {row['name']} differ in the {what}")
+        found = Basis(party.name, party.facts.projection, party.facts.shape)
+        Basis.of(bundle).check(found)
     with store.change() as db:
-        if jobs.find(db, job.number):
+        if db.jobs.find(job.number):
             exchanges.accept(db, job, facts)
 
 
-def facts_of(bundle: Bundle) -> dict[str, Any]:
-    """What is kept of an accepted bundle for people to see."""
-    epsilon: Fraction | None = bundle.epsilon
-    return {
-        "rows": len(bundle.ids),
-        "epsilon": None if epsilon is None else str(epsilon),
-        "created": bundle.created,
-        "projection": bundle.projection,
-        "gram lengths": digest(bundle.manifest["gram lengths"]),
-    }
+def facts_of(bundle: Bundle) -> Facts:
+    """What is kept of an accepted bundle, for people to see and to compare the next one with."""
+    basis = Basis.of(bundle)
+    return Facts(
+        rows=len(bundle.ids),
+        epsilon=None if bundle.epsilon is None else str(bundle.epsilon),
+        created=bundle.created,
+        projection=basis.projection,
+        shape=basis.shape,
+    )
 
 
 def link(folder: Folder, store: Store, job: Job) -> None:
     """Link all bundles, and leave each party's results sealed to it."""
     noting = _noting(store, job)
     with store.read() as db:
-        rows = exchanges.parties(db, job.exchange)
+        parties = db.parties.of(job.exchange)
     bundles = []
-    for place, row in enumerate(rows):
-        noting("reading", place, len(rows))
-        bundles.append(_bundle(folder, job.exchange, row["number"], row["name"]))
+    for place, party in enumerate(parties):
+        noting("reading", place, len(parties))
+        bundles.append(_bundle(folder, party))
     answers = answer(
         bundles,
-        {row["name"]: row["returns"] for row in rows},
+        {party.name: party.returns for party in parties},
         created=now(),
         progress=lambda done, total: noting("matching", done, total),
     )
-    noting("sealing", 0, len(rows))
+    noting("sealing", 0, len(parties))
     results = {}
-    for row in rows:
-        data = answers.results[row["name"]].to_bytes()
-        sealed = seal(data, [Recipient(row["recipient"])])
-        with written_whole(folder.results(job.exchange, row["number"]), mode=0o600) as file:
-            file.write(sealed)
-        results[row["number"]] = (len(sealed), hashlib.sha256(sealed).hexdigest())
+    for party, bundle in zip(parties, bundles, strict=True):
+        data = sealed(answers.results[bundle.owner], bundle)
+        with written_whole(folder.results(job.exchange, party.number), mode=0o600) as file:
+            file.write(data)
+        results[party.number] = (len(data), hashlib.sha256(data).hexdigest())
+    summary = Summary.model_validate_json(json.dumps(answers.summary))
     with store.change() as db:
-        if jobs.find(db, job.number):
-            exchanges.finish(db, job, answers.summary, results)
+        if db.jobs.find(job.number):
+            exchanges.finish(db, job, summary, results)
 
 
-def _bundle(folder: Folder, exchange: int, party: int, name: str) -> Bundle:
+def _bundle(folder: Folder, party: PartyRow) -> Bundle:
     identity = read_identity(folder.identity)
-    sealed = read_bytes(folder.bundle(exchange, party))
-    called = f"the bundle of {name}"
-    return Bundle.from_bytes(unseal(sealed, identity, called), called)
+    data = read_bytes(folder.bundle(party.exchange, party.number))
+    called = f"the bundle of {party.name}"
+    return Bundle.from_bytes(unseal(data, identity, called), called)
+
+
+def _recipient(party: PartyRow) -> str:
+    assert party.recipient is not None  # noqa: S101  # without it, no bundle is taken
+    return party.recipient
 
 
 def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
@@ -155,7 +160,7 @@ def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
         if step != last[0] or time.monotonic() - last[1] >= SECONDS:
             last = (step, time.monotonic())
             with store.change() as db:
-                jobs.step(db, job, step, done, total)
+                db.jobs.note(job, Progress(step, done, total))
 
     return note
 

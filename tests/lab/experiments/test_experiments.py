@@ -18,9 +18,9 @@ from gramlink.lab.experiments.people import files
 from gramlink.lab.experiments.printed import printed_exponential, printed_hybrid, printed_path
 from gramlink.lab.experiments.rivals import METHODS, best_cut
 from gramlink.lab.experiments.runs import Kept, machine, run
+from gramlink.lab.scores import score
 from gramlink.matching.pairs import Pairs
 from gramlink.mining.estimates import Estimates
-from gramlink.reports.scores import score
 from reference.edits import levenshtein
 
 

@@ -22,7 +22,7 @@ from gramlink.lab.experiments.report.page import report
 from gramlink.lab.experiments.report.publication import publish
 from gramlink.lab.experiments.report.reproduced import page
 from gramlink.lab.experiments.report.sections import Section
-from gramlink.lab.experiments.report.tables import as_html, as_markdown, rows_of
+from gramlink.lab.experiments.report.tables import Cells, as_markdown, rows_of
 from gramlink.lab.experiments.report.words import facts, said
 
 GRID = {
@@ -256,7 +256,10 @@ def test_numbers_have_the_digits_that_mean_something():
     lines = as_markdown(header, rows).splitlines()
     assert lines[1] == "| --- | ---: | ---: | ---: | --- |"
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {6}
-    assert "<td class=n>1,234</td>" in as_html(header, rows)
+    assert [kind for kind, _ in Cells.of(header, rows).head] == ["", "n", "n", "n", ""]
+    assert Cells.of(header, rows).rows[1][1] == ("n", "1,234")
+    assert Cells.of(["words"], [["so many " * 5]]).head == (("t", "words"),)
+    assert Cells.of(["nothing"], []).rows == ()
 
 
 def test_the_report_is_whole_and_loads_nothing(sections):
@@ -269,6 +272,7 @@ def test_the_report_is_whole_and_loads_nothing(sections):
     )
     assert "<script" not in text
     assert "default-src 'none'; style-src 'unsafe-inline'" in text
+    assert '<td class="n">4,007</td>' in text
     for raw in ("<quick>", "<falls>", "<utility>", "What <b>"):
         assert raw in read.text
         assert raw not in text
@@ -289,7 +293,7 @@ def test_the_paper_comes_before_ours_on_both_pages(sections):
 def test_both_pages_say_what_agrees_and_what_was_not_measured(sections):
     read = Page(report(sections, {})).text.replace("\xa0", " ")
     assert "3 claims. Agrees: 1, partly: 1, not measured in this run: 1." in read
-    assert "it risesVerdict: not measured in this run" in read
+    assert "it rises\nVerdict: not measured in this run" in read
     for part in ("F1 is > 0.9.", "It is 0.26 & less.", "Fewer grams.", "k = 75"):
         assert part in read
     text = page(sections, {"scale": "quick"})

@@ -1,17 +1,16 @@
-"""Run the whole method on bundled data, as three parties, and write a report.
-
-Example: gramlink demo --persons
-"""
+"""`gramlink demo`: the whole method on bundled data."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import Quiet, Speaker
+from gramlink.cli.options import Quiet
+from gramlink.cli.speaker import Speaker
 
 
 def demo(
+    *,
     persons: Annotated[
         bool, typer.Option("--persons", help="Link generated persons, of eight fields.")
     ] = False,
@@ -46,13 +45,18 @@ def demo(
     ),
     quiet: Quiet = False,
 ) -> None:
-    """Link a list of names with a mistyped copy, or two files of persons, step by step."""
+    """Run the whole method on bundled data, and write a report.
+
+    Three parties link a list of names with a mistyped copy, or two files of persons, step by step.
+
+    Example: gramlink demo --persons
+    """
     from gramlink.errors import GramlinkError
     from gramlink.io.files import written_whole
     from gramlink.lab.demo import Choices, NamesDemo, PersonsDemo
     from gramlink.privacy.numbers import positive_epsilon
 
-    speaker = Speaker(quiet=quiet, as_json=False)
+    speaker = Speaker(quiet=quiet)
     if count is None:
         count = 10_000 if persons else 5000
     if edits is None:

@@ -1,24 +1,32 @@
-"""Compare links, mapped back to the ids of both owners, with the truth, where it is known.
-
-Example: gramlink evaluate both.csv truth.csv
-"""
+"""`gramlink evaluate`: links beside the truth."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Speaker, read_links
+from gramlink.cli.inputs import read_links
+from gramlink.cli.options import AsJson
+from gramlink.cli.speaker import Speaker
 
-PairsFile = Annotated[Path, typer.Argument(help="A CSV file with id_left and id_right.")]
+LinksFile = Annotated[
+    Path, typer.Argument(help="A CSV file with id_left and id_right.", metavar="LINKS")
+]
+TruthFile = Annotated[Path, typer.Argument(help="The true pairs, likewise.", metavar="TRUTH")]
 
 
-def evaluate(links_file: PairsFile, truth_file: PairsFile, as_json: AsJson = False) -> None:
-    """Print precision, recall and F1."""
+def evaluate(*, links_file: LinksFile, truth_file: TruthFile, as_json: AsJson = False) -> None:
+    """Compare links with the truth, where it is known.
+
+    Prints precision, recall and F1. The links must have the ids of both owners: map
+    pseudonyms back first.
+
+    Example: gramlink evaluate both.csv truth.csv
+    """
     from gramlink.errors import Mismatch
-    from gramlink.reports.scores import score
+    from gramlink.lab.scores import score
 
-    speaker = Speaker(quiet=False, as_json=as_json)
+    speaker = Speaker(as_json=as_json)
     links, truth = read_links(links_file), read_links(truth_file)
     for side, ours, known in (
         ("left", links.left, truth.left),

@@ -1,17 +1,16 @@
-"""Reproduce the paper's figures and ours, beside the rivals, and write a report.
-
-Example: gramlink experiments --quick
-"""
+"""`gramlink experiments`: the paper's figures, and ours."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import Quiet, Speaker
+from gramlink.cli.options import Quiet
+from gramlink.cli.speaker import Speaker
 
 
 def experiments(
+    *,
     only: Annotated[
         list[str] | None,
         typer.Option(help="An experiment by its name; may be given several times."),
@@ -24,20 +23,25 @@ def experiments(
     ] = False,
     out: Annotated[
         Path,
-        typer.Option(help="A folder; a run in the same one goes on where the last one stopped."),
+        typer.Option(help="A folder; a run in the same one resumes where the last one stopped."),
     ] = Path("gramlink-experiments"),
     quiet: Quiet = False,
 ) -> None:
-    """Measure what the folder lacks, and write the report, the data and the figures."""
+    """Reproduce the paper's figures beside the rivals', in a report.
+
+    Measures what the folder lacks, and writes the report, the data and the figures.
+
+    Example: gramlink experiments --quick
+    """
     from gramlink.errors import InvalidParameter
     from gramlink.lab.experiments import EXPERIMENTS
     from gramlink.lab.experiments.experiment import Scale
     from gramlink.lab.experiments.report.publication import publish
     from gramlink.lab.experiments.report.sections import Section
     from gramlink.lab.experiments.runs import is_complete, run
-    from gramlink.reports.page import check_matplotlib
+    from gramlink.reports.picture import check_matplotlib
 
-    speaker = Speaker(quiet=quiet, as_json=False)
+    speaker = Speaker(quiet=quiet)
     unknown = [name for name in only or () if name not in EXPERIMENTS]
     if unknown:
         raise InvalidParameter(

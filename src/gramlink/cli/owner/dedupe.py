@@ -1,55 +1,41 @@
-"""Find records in one file that are likely of the same person.
-
-Example: gramlink dedupe hospital.csv -o hospital-duplicates.csv
-"""
+"""`gramlink dedupe`: likely duplicates within one file."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    LINKAGE,
-    AsJson,
-    Data,
-    Encoding,
-    Force,
-    Quiet,
-    SchemaFile,
-    Separator,
-    Speaker,
-    read_data,
-    read_schema,
-    refuse_overwriting,
-    refuse_replacing,
-    write_csv,
-)
+from gramlink.cli.options import Force, Source
+from gramlink.cli.outputs import refuse_overwriting, refuse_replacing, write_csv
+from gramlink.cli.speaker import Speaker
 
 
 def dedupe(
-    data: Data,
+    *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: DATA-duplicates.csv.")
     ] = None,
-    schema_file: SchemaFile = LINKAGE,
-    separator: Separator = "",
-    encoding: Encoding = "",
+    source: Source,
     force: Force = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Write clusters of likely duplicates; nothing leaves the owner, so nothing is spent."""
+    """Find records in one file that are likely of the same person.
+
+    Writes clusters of likely duplicates. Nothing leaves the owner, so nothing is spent.
+
+    Example: gramlink dedupe hospital.csv -o hospital-duplicates.csv
+    """
     from gramlink.deciding.clusters import cluster
     from gramlink.parties.linkage_unit import weighted
     from gramlink.parties.one_process import deduplicate
     from gramlink.reports.summary import estimate_lines, pass_lines, weight_lines
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
+    data = source.data
     output = output or data.with_name(f"{data.stem}-duplicates.csv")
-    refuse_replacing(output, data, schema_file)
+    refuse_replacing(output, *source.files)
     refuse_overwriting(output, force=force, hint="name another with --output, or see --force")
-    schema = read_schema(schema_file)
-    records = read_data(data, schema, separator, encoding)
+    schema = source.schema()
+    records = source.records(schema)
     found = deduplicate(records, schema)
     clusters = cluster(weighted(found.links, data.stem, data.stem))
     write_csv(output, clusters.to_polars().drop("owner"))

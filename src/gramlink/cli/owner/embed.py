@@ -1,7 +1,4 @@
-"""Embed the records as gram counts: the bundle for the linkage unit.
-
-Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
-"""
+"""`gramlink embed`: the bundle for the linkage unit."""
 
 import secrets
 from pathlib import Path
@@ -9,28 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    LINKAGE,
-    AsJson,
-    Data,
-    Encoding,
-    KeyFile,
-    OwnerName,
-    Quiet,
-    SchemaFile,
-    Separator,
-    Speaker,
-    read_data,
-    read_schema,
-    refuse_replacing,
-)
+from gramlink.cli.options import KeyFile, OwnSource
+from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.bundles.bundle import Bundle
 
 
 def embed(
-    data: Data,
+    *,
     projection_file: Annotated[
         Path, typer.Option("--projection", help="The file that `gramlink merge` wrote.")
     ] = Path("projection.json"),
@@ -38,8 +23,6 @@ def embed(
         Path | None,
         typer.Option("--output", "-o", help="Default: OWNER.bundle; sealed: OWNER.bundle.age."),
     ] = None,
-    schema_file: SchemaFile = LINKAGE,
-    owner: OwnerName = "",
     key_file: KeyFile = None,
     to: Annotated[
         Path | None, typer.Option(help="The linkage unit's recipient file: seal to it.")
@@ -54,30 +37,32 @@ def embed(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show exactly what would leave; write nothing.")
     ] = False,
-    separator: Separator = "",
-    encoding: Encoding = "",
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    source: OwnSource,
+    speaker: Speaker,
 ) -> None:
-    """Write the bundle, under pseudonyms that only OWNER.key can map back."""
+    """Turn the records into gram counts, the linkage unit's bundle.
+
+    Writes the bundle, under pseudonyms that only OWNER.key can map back.
+
+    Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
+    """
     from gramlink.bundles.pseudonyms import owner_key
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
     from gramlink.embedding.projection import Projection
-    from gramlink.io.files import exchange_name, moment, owner_name, read_bytes, written_whole
+    from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
     from gramlink.parties.owner import Owner
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
-    owner = owner_name(owner or data.stem)
-    key_file = key_file or Path(f"{owner}.key")
+    owner = source.name
+    key_file = source.key_file(key_file)
     output = output or Path(f"{owner}.bundle.age" if to else f"{owner}.bundle")
     identity_file = identity_file or Path(f"{owner}.identity")
-    refuse_replacing(output, data, projection_file, schema_file, key_file, identity_file, to)
+    refuse_replacing(output, *source.files, projection_file, key_file, identity_file, to)
     unit = read_recipient(to) if to else None
     reply = read_identity(identity_file).recipient if to else None
     exchange = exchange and exchange_name(exchange)
-    schema = read_schema(schema_file)
+    schema = source.schema()
     projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
-    records = read_data(data, schema, separator, encoding)
+    records = source.records(schema)
 
     def embedded(key: bytes) -> "Bundle":
         party = Owner(owner, records, schema, key)

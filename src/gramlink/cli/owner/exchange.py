@@ -1,7 +1,4 @@
-"""Take part in an exchange at a linkage unit's server: an owner's whole part.
-
-Example: gramlink exchange https://unit.example --token-file token hospital.csv
-"""
+"""`gramlink exchange`: an owner's whole part, at a linkage unit's server."""
 
 import os
 import sys
@@ -10,19 +7,13 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    AsJson,
-    Data,
-    Encoding,
-    Quiet,
-    Separator,
-    Speaker,
-    confirmed,
-    refuse_replacing,
-)
+from gramlink.cli.options import Data, Encoding, Epsilon, LedgerFile, Separator
+from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.speaker import Speaker, confirmed
 
 
 def exchange(
+    *,
     url: Annotated[str, typer.Argument(help="The linkage unit's address.", metavar="URL")],
     data: Data,
     token_file: Annotated[Path, typer.Option(help="What the unit's operator gave you.")],
@@ -33,17 +24,17 @@ def exchange(
         Path | None,
         typer.Option("--schema", help="With your own columns; default: that of the exchange."),
     ] = None,
-    epsilon: Annotated[str, typer.Option(help="In place of the schema's.")] = "",
+    epsilon: Epsilon = "",
     mined_file: Annotated[
         Path | None,
         typer.Option(
             "--mined", help="What you mined for an earlier exchange like this: costs nothing again."
         ),
     ] = None,
-    ledger_file: Annotated[
-        Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
-    ] = None,
-    dataset: Annotated[str, typer.Option(help="What the ledger is of; default: DATA's name.")] = "",
+    ledger_file: LedgerFile = None,
+    dataset: Annotated[
+        str, typer.Option(help="The data set the ledger tracks; default: DATA's name.")
+    ] = "",
     peer: Annotated[
         list[Path] | None,
         typer.Option(help="Another owner's recipient file, had from it; name those of all."),
@@ -63,15 +54,18 @@ def exchange(
     ] = False,
     separator: Separator = "",
     encoding: Encoding = "",
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Mine, share, embed, send and fetch; run it again to go on where it was stopped."""
+    """Take part in an exchange over the network, start to finish.
+
+    Mines, shares, embeds, sends and fetches. Stop it at any time; run it again to resume.
+
+    Example: gramlink exchange https://unit.example --token-file token hospital.csv
+    """
     from gramlink.exchange import Choices, Voice, take_part
     from gramlink.exchange.client import Client
     from gramlink.exchange.connection import read_token
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
     if output:
         inputs = (data, token_file, schema_file, mined_file, ledger_file, authority, *(peer or ()))
         refuse_replacing(output, *(path for path in inputs if path))
@@ -113,7 +107,7 @@ def _agreed(what: str, speaker: Speaker) -> bool:
     """Ask, where there is someone to see what is asked."""
     from gramlink.errors import InvalidParameter
 
-    seen = not speaker.quiet and not speaker.as_json and sys.stdout and sys.stdout.isatty()
+    seen = not speaker.silent and sys.stdout and sys.stdout.isatty()
     if not seen or not sys.stdin or not sys.stdin.isatty():
         raise InvalidParameter(
             "nobody is there to agree to what is spent and sent",

@@ -1,7 +1,4 @@
-"""Propose a linkage.toml from the columns of a file, or of both owners' files.
-
-Example: gramlink init hospital.csv
-"""
+"""`gramlink init`: a linkage.toml to begin with."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,16 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    LINKAGE,
-    Data,
-    Encoding,
-    Force,
-    Separator,
-    Speaker,
-    refuse_overwriting,
-    refuse_replacing,
-)
+from gramlink.cli.options import LINKAGE, Data, Encoding, Force, Separator
+from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.records.proposal import Proposal
@@ -34,6 +24,7 @@ Columns = Annotated[
 
 
 def init(
+    *,
     data: Data,
     second: Second = None,
     output: Annotated[Path, typer.Option("--output", "-o")] = LINKAGE,
@@ -48,7 +39,12 @@ def init(
     encoding: Encoding = "",
     force: Force = False,
 ) -> None:
-    """Write a linkage.toml for both owners to read, discuss and use."""
+    """Propose a linkage.toml from the columns of one file or both.
+
+    Writes a linkage.toml for the owners to read, discuss and use.
+
+    Example: gramlink init hospital.csv
+    """
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import written_whole
     from gramlink.records.proposal import propose, propose_both, read_sample
@@ -77,7 +73,7 @@ def init(
         written = [stack.enter_context(written_whole(path)) for path in outputs]
         for file, proposal in zip(written, proposals, strict=True):
             file.write(proposal.text.encode())
-    speaker = Speaker(quiet=False, as_json=False)
+    speaker = Speaker()
     for source, path, proposal in zip(inputs, outputs, proposals, strict=True):
         _show(speaker, proposal)
         schema = "" if path == LINKAGE else f" --schema {path}"

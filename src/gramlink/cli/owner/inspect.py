@@ -1,19 +1,19 @@
-"""Say what a file of gramlink's is and what is in it, if it is intact.
-
-Example: gramlink inspect hospital.bundle.age --identity unit.identity
-"""
+"""`gramlink inspect`: what a file of gramlink's is and holds."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gramlink.cli.common import IdentityFile, Speaker, read_opened
+from gramlink.cli.inputs import read_opened
+from gramlink.cli.options import IdentityFile
+from gramlink.cli.speaker import Speaker
 
-LENGTHY = ("settings", "gram lengths", "bases", "fields", "patterns", "within")
+LENGTHY = ("settings", "shape", "bases", "fields", "patterns", "within")
 
 
 def inspect(
+    *,
     file: Annotated[
         Path,
         typer.Argument(help="A bundle, results, mined, projection or model file.", metavar="FILE"),
@@ -21,11 +21,16 @@ def inspect(
     identity_file: IdentityFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
-    """Print what a bundle, results or another file says of itself; refuse a damaged one."""
+    """Show what a gramlink file is and holds, if it is intact.
+
+    Prints what a bundle, results or another file says of itself; refuses a damaged one.
+
+    Example: gramlink inspect hospital.bundle.age --identity unit.identity
+    """
     from gramlink.bundles.sealing import is_sealed
     from gramlink.io.files import read_bytes
 
-    speaker = Speaker(quiet=False, as_json=as_json)
+    speaker = Speaker(as_json=as_json)
     sealed = is_sealed(read_bytes(file))
     data = read_opened(file, identity_file, speaker.say)
     kind, content = _content(data, file.name)

@@ -1,31 +1,31 @@
-"""Make a pair of keys, or show the fingerprint of one.
-
-Example: gramlink keys new hospital
-"""
+"""`gramlink keys`: pairs of keys, to seal files with."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import Quiet, Speaker, refuse_overwriting
-
-app = typer.Typer(
-    no_args_is_help=True,
-    help=f"{__doc__.partition('Example')[0]}\b\nExample:\n  gramlink keys new hospital",
-)
+from gramlink.cli.help import group
+from gramlink.cli.options import Quiet
+from gramlink.cli.outputs import refuse_overwriting
+from gramlink.cli.speaker import Speaker
 
 
-@app.command("new")
 def new(
+    *,
     owner: Annotated[str, typer.Argument(help="Whose keys they are.", metavar="OWNER")],
     quiet: Quiet = False,
 ) -> None:
-    """Write OWNER.identity, to keep, and OWNER.recipient, to give to the other parties."""
+    """Make a pair of keys.
+
+    Writes OWNER.identity, to keep, and OWNER.recipient, to give to the other parties.
+
+    Example: gramlink keys new hospital
+    """
     from gramlink.bundles.sealing import new_identity, write_identity, write_recipient
     from gramlink.io.files import owner_name
 
-    speaker = Speaker(quiet=quiet, as_json=False)
+    speaker = Speaker(quiet=quiet)
     owner = owner_name(owner)
     identity_file, recipient_file = Path(f"{owner}.identity"), Path(f"{owner}.recipient")
     for path in (identity_file, recipient_file):
@@ -38,11 +38,13 @@ def new(
     speaker.say(f"fingerprint: {identity.recipient.fingerprint}  (compare it by telephone)")
 
 
-@app.command("show")
 def show(
-    file: Annotated[Path, typer.Argument(help="A recipient or identity file.", metavar="FILE")],
+    *, file: Annotated[Path, typer.Argument(help="A recipient or identity file.", metavar="FILE")]
 ) -> None:
-    """Print the recipient in a file, and its fingerprint."""
+    """Show the recipient in a file, and its fingerprint.
+
+    Example: gramlink keys show hospital.recipient
+    """
     from gramlink.bundles.sealing import read_identity, read_recipient
     from gramlink.errors import InvalidFile
 
@@ -52,3 +54,8 @@ def show(
         recipient = read_identity(file).recipient
     typer.echo(recipient.key)
     typer.echo(f"fingerprint: {recipient.fingerprint}")
+
+
+app = group(
+    "keys", "Make a pair of keys, or show the fingerprint of one.", {"Commands": (new, show)}
+)

@@ -1,29 +1,33 @@
-"""Show what a data set's releases have cost, and what is left.
-
-Example: gramlink ledger hospital.ledger
-"""
+"""`gramlink ledger`: what a data set has spent."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Speaker
+from gramlink.cli.options import AsJson
+from gramlink.cli.speaker import Speaker
 
 
 def ledger(
+    *,
     path: Annotated[Path, typer.Argument(help="What `gramlink mine` keeps.", metavar="FILE")],
     allow: Annotated[
         str, typer.Option(help="Set the total epsilon that this data set may spend.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Print every release with its cost; --allow changes the total, and is recorded."""
+    """Show what a data set's releases have cost, and what is left.
+
+    Prints every release with its cost; --allow changes the total, and is recorded.
+
+    Example: gramlink ledger hospital.ledger
+    """
     from gramlink.privacy.budget import shown
     from gramlink.privacy.ledger import Ledger
     from gramlink.privacy.numbers import positive_epsilon
 
-    speaker = Speaker(quiet=False, as_json=as_json)
+    speaker = Speaker(as_json=as_json)
     book = Ledger.open(path)
     if allow:
         book.allow(positive_epsilon(allow))

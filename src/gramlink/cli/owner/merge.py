@@ -1,32 +1,38 @@
-"""Merge what the owners mined into the projection they share.
-
-Example: gramlink merge hospital.mined.json registry.mined.json -o projection.json
-"""
+"""`gramlink merge`: the projection that the owners share."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, IdentityFile, Quiet, Speaker, read_opened, refuse_replacing
+from gramlink.cli.inputs import read_opened
+from gramlink.cli.options import IdentityFile
+from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.speaker import Speaker
 
-MinedFiles = Annotated[list[Path], typer.Argument(help="What each owner's `mine` wrote.")]
+MinedFiles = Annotated[
+    list[Path], typer.Argument(help="What each owner's `mine` wrote.", metavar="MINED")
+]
 
 
 def merge(
+    *,
     mined_files: MinedFiles,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("projection.json"),
     identity_file: IdentityFile = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Write the projection; each owner does this and all compare the fingerprint."""
+    """Merge what the owners mined into the projection they share.
+
+    Each owner does this, and all compare the fingerprint of what it writes.
+
+    Example: gramlink merge hospital.mined.json registry.mined.json -o projection.json
+    """
     from gramlink.embedding.projection import agree
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import written_whole
     from gramlink.mining.mined import Mined
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
     if len(mined_files) < 2:
         raise InvalidParameter(
             "there must be the files of at least two owners to merge",

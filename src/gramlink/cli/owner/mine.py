@@ -1,7 +1,4 @@
-"""Mine frequent grams under differential privacy; spends epsilon, in the ledger.
-
-Example: gramlink mine hospital.csv -o hospital.mined.json
-"""
+"""`gramlink mine`: frequent grams, for the other owners."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -9,74 +6,61 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gramlink.cli.common import (
-    LINKAGE,
-    AsJson,
-    Data,
-    Encoding,
-    Force,
-    OwnerName,
-    Quiet,
-    SchemaFile,
-    Separator,
-    Speaker,
-    read_data,
-    read_schema,
-    refuse_overwriting,
-    refuse_replacing,
-)
+from gramlink.cli.options import Epsilon, Force, LedgerFile, OwnSource
+from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.records.schema import Schema
 
 
 def mine(
-    data: Data,
+    *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: OWNER.mined.json.")
     ] = None,
-    schema_file: SchemaFile = LINKAGE,
-    epsilon: Annotated[str, typer.Option(help="In place of the schema's.")] = "",
-    ledger_file: Annotated[
-        Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
-    ] = None,
+    epsilon: Epsilon = "",
+    ledger_file: LedgerFile = None,
     dataset: Annotated[
         str,
         typer.Option(
-            help="What the ledger is of; default: DATA's name. Exports of one data set share it."
+            help="The data set the ledger tracks; default: DATA's name. Its exports share it."
         ),
     ] = "",
     again: Annotated[
         Path | None,
         typer.Option(help="Read this file's prefix tree again, for another size or q, for free."),
     ] = None,
-    owner: OwnerName = "",
-    separator: Separator = "",
-    encoding: Encoding = "",
+    source: OwnSource,
     force: Force = False,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Write the grams for the other owner, after charging their cost to the ledger."""
+    """Mine frequent grams under differential privacy.
+
+    Writes the grams for the other owners, after charging their cost, epsilon, to the ledger.
+
+    Example: gramlink mine hospital.csv -o hospital.mined.json
+    """
+    from gramlink.bundles.secrecy import check_secrecy
     from gramlink.io.files import owner_name, written_whole
     from gramlink.parties.owner import ROOM, Owner
     from gramlink.privacy.budget import shown
     from gramlink.privacy.ledger import Ledger
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
-    owner = owner_name(owner or data.stem)
+    owner, data = source.name, source.data
     output = output or Path(f"{owner}.mined.json")
     dataset = owner_name(dataset or data.stem)  # an owner's new name is no new budget
     ledger_file = ledger_file or data.with_name(f"{dataset}.ledger")
-    schema = read_schema(schema_file, epsilon=epsilon)
-    refuse_replacing(output, data, schema_file, ledger_file)
+    schema = source.schema(epsilon=epsilon)
+    refuse_replacing(output, *source.files, ledger_file)
     refuse_overwriting(output, force=force, hint="use it: it is paid for; or see --force")
     if again:
         _read_again(again, output, schema, owner)
         speaker.say(f"wrote {output}, at no cost")
         speaker.summary({"output": str(output), "epsilon": "0"})
         return
-    records = read_data(data, schema, separator, encoding)
+    records = source.records(schema)
+    check_secrecy(schema.agreed)  # before it is paid for
     shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
     ledger = Ledger(ledger_file, dataset, schema.epsilon)
     # The output has its room on disk before the ledger is charged: a full disk costs nothing.
@@ -89,11 +73,8 @@ def mine(
     if len(shares) > 1:
         split = ", ".join(f"{name} {share}" for name, share in shares.items())
         speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
-    if cost:
-        left = shown(ledger.state.left)
-        speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
-    else:
-        speaker.say("spent nothing: no record was read for it")
+    left = shown(ledger.state.left)
+    speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
     speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares})
 
 

@@ -1,17 +1,17 @@
-"""Seal a file so that only its reader can open it, with age.
-
-Example: gramlink seal hospital.mined.json --to registry.recipient --identity hospital.identity
-"""
+"""`gramlink seal`: a file that only its reader can open."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import Quiet, Speaker, refuse_replacing
+from gramlink.cli.options import Quiet
+from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.speaker import Speaker
 
 
 def seal(
+    *,
     file: Annotated[Path, typer.Argument(help="The file to seal.", metavar="FILE")],
     to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
     identity_file: Annotated[
@@ -23,13 +23,18 @@ def seal(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write FILE.age, which the readers open with their identity files."""
+    """Seal a file with age, so that only its reader can open it.
+
+    Writes FILE.age, which the readers open with their identity files.
+
+    Example: gramlink seal hospital.mined.json --to registry.recipient --identity hospital.identity
+    """
     from gramlink.bundles.sealing import read_identity, read_recipient, seal_from
     from gramlink.bundles.sealing import seal as sealed
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import read_bytes, written_whole
 
-    speaker = Speaker(quiet=quiet, as_json=False)
+    speaker = Speaker(quiet=quiet)
     output = output or file.with_name(f"{file.name}.age")
     refuse_replacing(output, file, *to, identity_file)
     readers = [read_recipient(path) for path in to]

@@ -1,30 +1,40 @@
-"""Explain why two records are linked, or are not: the linkage unit's part.
-
-Example: gramlink explain links-model.json hospital.bundle registry.bundle 7eb5192a 5c1d0e4f
-"""
+"""`gramlink explain`: the reasons for a link."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Speaker
+from gramlink.cli.options import AsJson
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.bundles.bundle import Bundle
 
-BundleFile = Annotated[Path, typer.Argument(help="A file that `gramlink embed` wrote.")]
+BundleFile = Annotated[
+    Path, typer.Argument(help="A file that `gramlink embed` wrote.", metavar="BUNDLE")
+]
 
 
 def explain(
+    *,
     model_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="MODEL")],
     one: BundleFile,
     other: BundleFile,
-    left: Annotated[str, typer.Argument(help="The pseudonym of a record, or its start.")],
-    right: Annotated[str, typer.Argument(help="The pseudonym of the other record.")],
+    left: Annotated[
+        str, typer.Argument(help="The pseudonym of a record, or its start.", metavar="LEFT")
+    ],
+    right: Annotated[
+        str, typer.Argument(help="The pseudonym of the other record.", metavar="RIGHT")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Print how near each field of a pair is, and what that adds to its match weight."""
+    """Explain why two records are linked, or are not.
+
+    Prints how near each field of a pair is, and what that adds to its match weight.
+
+    Example: gramlink explain links-model.json hospital.bundle registry.bundle 7eb5192a 5c1d0e4f
+    """
     from dataclasses import asdict
 
     from gramlink.bundles.bundle import Bundle
@@ -35,18 +45,18 @@ def explain(
     from gramlink.scoring.explanation import explain as explained
     from gramlink.scoring.model import Model
 
-    speaker = Speaker(quiet=False, as_json=as_json)
+    speaker = Speaker(as_json=as_json)
     model = Model.from_json(read_bytes(model_file), model_file.name)
     unit = LinkageUnit.of(
         *(Bundle.from_bytes(read_bytes(path), path.name) for path in (one, other))
     )
-    comparison = unit.compare()
-    if (model.names, model.edits) != (comparison.names, comparison.edits):
+    compared = unit.compare()
+    if (model.names, model.levels) != (compared.names, compared.levels):
         raise Mismatch(
             f"{model_file.name} is of other fields than the bundles",
             hint="use the model that was written when these bundles were linked",
         )
-    found = explained(comparison, model, _row(unit.left, left), _row(unit.right, right))
+    found = explained(compared, model, _row(unit.left, left), _row(unit.right, right))
     for line in explanation_lines(found):
         speaker.say(line)
     speaker.summary(asdict(found))

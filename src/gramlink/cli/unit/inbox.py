@@ -1,19 +1,21 @@
-"""Attend to a file drop: check the bundles in an inbox, and answer what is complete.
-
-Example: gramlink unit inbox/ outbox/ --identity unit.identity
-"""
+"""`gramlink unit inbox`: a file drop."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import AsJson, Quiet, Speaker
+from gramlink.cli.speaker import Speaker
 
 
-def unit(
-    inbox: Annotated[Path, typer.Argument(help="Where owners leave sealed bundles.")],
-    outbox: Annotated[Path, typer.Argument(help="Where receipts and sealed results go.")],
+def inbox(
+    *,
+    folder: Annotated[
+        Path, typer.Argument(help="Where owners leave sealed bundles.", metavar="INBOX")
+    ],
+    outbox: Annotated[
+        Path, typer.Argument(help="Where receipts and sealed results go.", metavar="OUTBOX")
+    ],
     identity_file: Annotated[
         Path, typer.Option("--identity", help="What opens the bundles.")
     ] = Path("unit.identity"),
@@ -21,35 +23,32 @@ def unit(
         str,
         typer.Option(help="What owners get: links, weights (links with details) or counts."),
     ] = "links",
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Write a receipt for each bundle and, when all of an exchange are there, sealed results."""
-    from typing import get_args
+    """Check the bundles in an inbox, and answer what is complete.
 
-    from gramlink.bundles.results import Returns
+    Writes a receipt for each bundle and, when all of an exchange are there, sealed results.
+
+    Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
+    """
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
+    from gramlink.parties.answers import check_returns
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
-    if not inbox.is_dir():
-        raise InvalidFile(f"there is no folder {inbox}", hint="make it, or name another")
+    if not folder.is_dir():
+        raise InvalidFile(f"there is no folder {folder}", hint="make it, or name another")
     if not outbox.parent.is_dir() or (outbox.exists() and not outbox.is_dir()):
         raise InvalidFile(f"there can be no folder {outbox}", hint="name another")
     outbox.mkdir(exist_ok=True)
-    if inbox.resolve() == outbox.resolve():
+    if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
-    choices = get_args(Returns)
-    if returns not in choices:
-        raise InvalidParameter(
-            f"no such thing goes back: {returns!r}", hint=f"one of {', '.join(choices)}"
-        )
+    check_returns(returns)
     with speaker.progress("matching") as progress:
-        received, answered = attend(inbox, outbox, identity_file, returns, progress)
+        received, answered = attend(folder, outbox, identity_file, returns, progress)
     for one in received:
         speaker.say(f"{one.name}: {one.receipt.strip()}")
     if not received:
-        speaker.say(f"{inbox} has no bundle")
+        speaker.say(f"{folder} has no bundle")
     for exchange in answered:
         name = exchange.exchange
         if exchange.awaited:

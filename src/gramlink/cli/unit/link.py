@@ -1,31 +1,26 @@
-"""Link two or more bundles: the linkage unit's part.
-
-Example: gramlink link hospital.bundle registry.bundle -o links.csv
-"""
+"""`gramlink link`: the linkage of bundles in files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gramlink.cli.common import (
-    AsJson,
-    IdentityFile,
-    Quiet,
-    Speaker,
-    read_opened,
-    refuse_replacing,
-    write_csv,
-)
+from gramlink.cli.inputs import read_opened
+from gramlink.cli.options import IdentityFile
+from gramlink.cli.outputs import refuse_replacing, write_csv
+from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.deciding.linkage import Linkage
     from gramlink.parties.linkage_unit import LinkageUnit
 
-BundleFiles = Annotated[list[Path], typer.Argument(help="Files that `gramlink embed` wrote.")]
+BundleFiles = Annotated[
+    list[Path], typer.Argument(help="Files that `gramlink embed` wrote.", metavar="BUNDLE")
+]
 
 
 def link(
+    *,
     bundle_files: BundleFiles,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("links.csv"),
     decide: Annotated[
@@ -37,38 +32,42 @@ def link(
     details: Annotated[
         bool,
         typer.Option(
-            "--details", help="Also write distances, or weights and levels; ten locate a name."
+            "--details",
+            help="Also write distances, or weights and levels; about ten can reveal a name.",
         ),
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Also write a page with pictures, for the unit.")
     ] = None,
     identity_file: IdentityFile = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    speaker: Speaker,
 ) -> None:
-    """Write the pairs of pseudonyms that are linked; of three or more owners, the clusters."""
+    """Link the bundles of two or more owners.
+
+    Writes the pairs of pseudonyms that are linked; of three or more owners, the clusters.
+
+    Example: gramlink link hospital.bundle registry.bundle -o links.csv
+    """
     from gramlink.bundles.bundle import Bundle
-    from gramlink.deciding.links import RULES
+    from gramlink.deciding.rules import rule_named
     from gramlink.errors import InvalidParameter
     from gramlink.parties.answers import facts
     from gramlink.parties.linkage_unit import link_all
 
-    speaker = Speaker(quiet=quiet, as_json=as_json)
     if len(bundle_files) < 2:
         raise InvalidParameter(
             "there must be at least two bundles to link",
             hint="to find duplicates within one file: `gramlink dedupe`",
         )
-    if decide and decide not in RULES:
-        raise InvalidParameter(f"no rule {decide!r}", hint="one of " + ", ".join(RULES))
+    if decide:
+        rule_named(decide)  # refused before anything is read
     refuse_replacing(output, *bundle_files, identity_file)
     if report:
         refuse_replacing(report, output, *bundle_files, identity_file, option="--report")
     bundles = [
         Bundle.from_bytes(read_opened(path, identity_file), path.name) for path in bundle_files
     ]
-    if report and len(bundles[0].fields) == 1:
+    if report and len(bundles[0].settings["fields"]) == 1:
         raise InvalidParameter(
             "a report needs records of several fields",
             hint="records of one field are linked by distance alone; leave out --report",

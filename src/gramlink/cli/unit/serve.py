@@ -1,26 +1,17 @@
-"""Serve a linkage unit: one process, and one folder that has all it keeps.
-
-Example: gramlink serve --data unit
-"""
+"""`gramlink unit serve`: the server, one process and one folder."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gramlink.cli.common import Quiet, Speaker
-
-DataFolder = Annotated[
-    Path,
-    typer.Option(
-        "--data",
-        help="The unit's folder; to back it up, stop the server and copy it.",
-        metavar="DIR",
-    ),
-]
+from gramlink.cli.options import Quiet
+from gramlink.cli.speaker import Speaker
+from gramlink.cli.unit.options import DataFolder
 
 
 def serve(
+    *,
     data: DataFolder,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0: any that is free.")] = 8440,
@@ -46,11 +37,16 @@ def serve(
     ] = 30,
     quiet: Quiet = False,
 ) -> None:
-    """Listen for the parties of exchanges until stopped."""
+    """Serve the linkage unit from one process and one folder.
+
+    Listens for the parties of exchanges until it is stopped.
+
+    Example: gramlink unit serve --data unit
+    """
     from gramlink.errors import GramlinkError
 
     try:
-        from gramlink.server.running import Address, listening, loopback, serve_on
+        from gramlink.server.listener import Address, listening, loopback, serve_on
     except ModuleNotFoundError as error:
         raise GramlinkError(
             f"this installation cannot serve, as it has no {error.name}",
@@ -60,7 +56,7 @@ def serve(
     from gramlink.server.settings import Settings, three_quarters_of_memory
     from gramlink.server.unit import made_folder, prepared
 
-    speaker = Speaker(quiet=quiet, as_json=False)
+    speaker = Speaker(quiet=quiet)
     settings = Settings(
         data=data,
         largest_bundle=largest_bundle,
@@ -84,7 +80,7 @@ def serve(
         speaker.say(f"the operator's token is in {unit.folder.operator_token}")
         speaker.say(f"the unit's key has the fingerprint {unit.recipient.fingerprint}")
         speaker.say(
-            f"make an exchange on the page, or: gramlink exchanges new NAME linkage.toml "
+            f"make an exchange on the page, or: gramlink unit new NAME linkage.toml "
             f"PARTY PARTY --data {data}"
         )
         serve_on(socket, unit, address)

@@ -13,6 +13,7 @@ from gramlink.embedding.vectors import embed
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import cities, corrupt, sample, surnames
 from gramlink.lab.demo.stage import A, B, Stage, scored
+from gramlink.lab.demo.story import Story, story_page
 from gramlink.lab.rivals.edit_distance import within_edits
 from gramlink.matching.pairs import match
 from gramlink.mining.miners import price
@@ -21,7 +22,6 @@ from gramlink.parties.owner import Owner
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import Strings
-from gramlink.reports.report import Story, write_report
 
 LISTS = {"surnames": surnames, "cities": cities}
 
@@ -50,7 +50,7 @@ class NamesDemo(Stage):
         projection = self.share_bases(one, other)
         _, unit = self.link(one, other, projection)
         story = self._evaluate(one, other, projection, unit)
-        return lambda: write_report(story)
+        return lambda: story_page(story)
 
     def _prepare(self) -> Schema:
         """Two files of records, the truth and the schema, in a folder of the demo's own."""
@@ -138,6 +138,6 @@ def _rows(one: Records, other: Records, truth: list[tuple[str, str]]) -> npt.NDA
 
 def _in_order(unit: LinkageUnit, one: Owner) -> npt.NDArray[np.int64]:
     """The thresholds that were sent, in the order of the owner's records."""
-    limits = unit.left.fields["name"].thresholds
-    sent = dict(zip(unit.left.ids, [] if limits is None else limits[:, -1].tolist(), strict=True))
+    rows = unit.left.rows()
+    sent = dict(zip(rows["id"], rows["name.thresholds"].arr.last(), strict=True))
     return np.array([sent[name] for name in one.pseudonyms], np.int64)

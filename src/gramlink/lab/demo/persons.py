@@ -9,7 +9,8 @@ from gramlink.lab.datasets import persons
 from gramlink.lab.demo.stage import A, B, Stage, scored
 from gramlink.parties.owner import Owner
 from gramlink.records.schema import Schema, load_schema
-from gramlink.reports.linkage_page import linkage_page
+from gramlink.reports.linkage_page import linkage_shown
+from gramlink.reports.page import templates
 from gramlink.reports.summary import estimate_lines, pass_lines, weight_lines
 
 _SCHEMA = """\
@@ -111,5 +112,10 @@ class PersonsDemo(Stage):
             "seed of the data": str(c.seed),
             "seconds": f"{self.seconds:.0f}",
         }
-        title = "gramlink demo: persons"
-        return lambda: linkage_page(title, linkage, facts, rows, self.messages)
+
+        def page() -> str:
+            shown = linkage_shown("gramlink demo: persons", linkage, facts)
+            template = templates("lab").get_template("lab/persons.html")
+            return template.render(shown, scores=rows, messages=self.messages)
+
+        return page

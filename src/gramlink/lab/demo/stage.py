@@ -16,6 +16,8 @@ from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection, agree
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import written_whole
+from gramlink.lab.demo.story import Message
+from gramlink.lab.scores import Scores, score
 from gramlink.matching.pairs import Progress
 from gramlink.mining.mined import Mined
 from gramlink.mining.miners import EXPERIMENTAL, price
@@ -25,8 +27,6 @@ from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.reports.page import Message
-from gramlink.reports.scores import Scores, score
 
 Bar = AbstractContextManager[Progress | None]
 
@@ -94,9 +94,27 @@ class Stage:
     ) -> None:
         """Write what one party sends another, and say so."""
         self.write(file, content)
-        self.messages.append(Message(sender, reader, what, file, len(content), cost))
-        who = f"{sender} -> {reader}"
-        self.say(f"   {who:<26} {what:<44} {len(content):>11,} bytes   {cost}")
+        self.tell(Message(sender, reader, what, file, len(content), cost))
+
+    def tell(self, message: Message) -> None:
+        """Say what one party sends another."""
+        self.messages.append(message)
+        who = f"{message.sender} -> {message.reader}"
+        self.say(f"   {who:<26} {message.what:<44} {message.size:>11,} bytes   {message.cost}")
+
+    def deliver(self, bundle: Bundle, what: str) -> Bundle:
+        """The bundle as the linkage unit gets it: read from a file, if one may be written.
+
+        Of grams for experiments, which the unit could know, none may leave this process.
+        """
+        cost = "not covered by ε"
+        if self.choices.miner in EXPERIMENTAL:
+            size = int(bundle.rows().estimated_size())
+            self.tell(Message(bundle.owner, UNIT, what, "(not written)", size, cost))
+            return bundle
+        packed = bundle.to_bytes()
+        self.send(bundle.owner, UNIT, what, f"{bundle.owner}.bundle", packed, cost)
+        return Bundle.from_bytes(packed, f"{bundle.owner}.bundle")
 
     def owners(self, schema: Schema) -> tuple[Owner, Owner]:
         """Both owners, each with its own file."""
@@ -152,11 +170,9 @@ class Stage:
         self.step(f"Each owner embeds its records; {left} adds thresholds to each.")
         received = []
         for owner in (one, other):
-            packed = owner.embed(projection).to_bytes()
             what = f"{len(owner.records):,} vectors of gram counts"
             what += ", thresholds" if owner.name == left else ""
-            self.send(owner.name, UNIT, what, f"{owner.name}.bundle", packed, "not covered by ε")
-            received.append(Bundle.from_bytes(packed, f"{owner.name}.bundle"))
+            received.append(self.deliver(owner.embed(projection), what))
         self.step(f"The {UNIT} finds the pairs within the thresholds and decides.")
         unit = LinkageUnit.of(*received)
         with self.bar("matching") as progress:

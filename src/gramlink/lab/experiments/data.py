@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from gramlink.deciding.links import kept
 from gramlink.lab.datasets import cities, corrupt, sample, surnames
+from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import Pairs
 from gramlink.records.fields import ALPHABET, CATCH_ALL
 from gramlink.records.strings import Strings
-from gramlink.reports.scores import Scores
 
 Ints = npt.NDArray[np.int64]
 

@@ -15,8 +15,8 @@ from gramlink.lab.experiments.experiment import (
     typos,
 )
 from gramlink.lab.experiments.linkage import FILES, files_of, linked, schema_of, scored, shared_base
+from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import match_batches
-from gramlink.reports.scores import Scores
 
 LARGEST = 6  # the paper's q_max·ed, for 2 edits
 STEPS = 4  # thresholds in a unit of distance

@@ -8,6 +8,7 @@ from gramlink.embedding.vectors import embed
 from gramlink.errors import InvalidBase
 from gramlink.lab.experiments.data import CITIES, MARKS, MOST, SMALL, Copies, copies
 from gramlink.lab.experiments.experiment import Measured, Row
+from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import match, match_batches
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.miners import EXPERIMENTAL, mine_field
@@ -16,7 +17,6 @@ from gramlink.privacy.budget import Budget
 from gramlink.records.fields import ALPHABET, Field
 from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import Strings
-from gramlink.reports.scores import Scores
 
 # a list, how many records are linked, and how many the owners mined: the paper does not say
 FILES = (("NAMES", SMALL, SMALL), ("NAMES", SMALL, MOST), ("CITIES", CITIES, CITIES))

@@ -19,7 +19,7 @@ from gramlink.lab.experiments.experiment import (
 )
 from gramlink.lab.experiments.linkage import decided, schema_of, scored, shared_base
 from gramlink.lab.experiments.rivals import MOST_DECIDED, best_cut, by_references, loosest
-from gramlink.reports.scores import Scores
+from gramlink.lab.scores import Scores
 
 LIPSCHITZ = "Lipschitz"
 COUNTS = (10_000, 25_000, 50_000, 75_000, 100_000, 125_000, MOST)

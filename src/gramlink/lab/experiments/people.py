@@ -8,10 +8,10 @@ from gramlink.errors import InvalidBase
 from gramlink.lab.datasets import Persons, febrl4, persons
 from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Plot, Row
 from gramlink.lab.experiments.linkage import scored
+from gramlink.lab.scores import Scores, score
 from gramlink.parties.one_process import link
 from gramlink.records.proposal import propose, read_sample
 from gramlink.records.schema import Schema, checked_schema, load_schema
-from gramlink.reports.scores import Scores, score
 
 EPSILONS = ("0.05", "0.1", "0.2", "0.5", "1", "2")
 FIVE = ("given_name", "surname", "date_of_birth", "postcode", "address_1")

@@ -13,9 +13,9 @@ from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Row
 from gramlink.lab.experiments.linkage import decided, schema_of, scored, shared_base
 from gramlink.lab.rivals import bloom, edit_distance, gram_sets, keyed_hash, lipschitz, tfidf
 from gramlink.lab.rivals.rival import Rival
+from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import Pairs
 from gramlink.records.strings import Strings
-from gramlink.reports.scores import Scores
 
 SECRET = b"both owners know this"
 MOST_DECIDED = 3 * 10**7  # pairs that a rival may leave to be decided

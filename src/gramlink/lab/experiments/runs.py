@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from gramlink.engines.local import thread_count
 from gramlink.errors import GramlinkError
 from gramlink.lab.experiments.experiment import Experiment, Measured, Point, Row, Scale
 
@@ -44,7 +45,7 @@ def run(
     }
     total, done = sum(map(len, missing.values())), 0
     seconds: dict[str, float] = dict.fromkeys(missing, 0.0)
-    cores = os.cpu_count() or 1
+    cores = thread_count()
     for alone in (False, True):
         chosen = [one for one in experiments if one.alone is alone and missing[one.name]]
         tasks = [(one.name, point) for one in chosen for point in missing[one.name]]

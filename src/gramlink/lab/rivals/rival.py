@@ -1,14 +1,12 @@
 """What all rivals have in common: records as they send them, and pairs that are near."""
 
-import os
-from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter
 from gramlink.matching.pairs import Pairs
 
@@ -43,28 +41,17 @@ class Rival(Protocol):
 
 def listed(block: Block, rows: int, most: int) -> Pairs:
     """All pairs that a kernel finds, block by block on all cores, in the order of `match`."""
-    threads = os.cpu_count() or 1
-    starts = deque(range(0, rows, ROWS))
-    waiting: deque[tuple[int, Future[tuple[Ints, Ints, Ints]]]] = deque()
     parts: list[tuple[Ints, Ints, Ints]] = []
     room = most
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            while starts or waiting:
-                while starts and len(waiting) <= threads:
-                    start = starts.popleft()
-                    stop = min(start + ROWS, rows)
-                    waiting.append((start, pool.submit(block, start, stop, most)))
-                start, future = waiting.popleft()
-                counts, places, squared = future.result()
-                room -= int(counts.sum())
-                if room < 0:
-                    raise InvalidParameter(f"more than {most:,} pairs are near")
-                left = np.repeat(np.arange(start, start + len(counts)), counts)
-                order = np.lexsort((places, squared, left))
-                parts.append((left, places[order], squared[order]))
-        finally:
-            for _, future in waiting:
-                future.cancel()
+    starts = range(0, rows, ROWS)
+    found = in_order(lambda start: block(start, min(start + ROWS, rows), most), starts)
+    for start, (counts, places, squared) in zip(starts, found, strict=True):
+        room -= int(counts.sum())
+        if room < 0:
+            raise InvalidParameter(f"more than {most:,} pairs are near")
+        left = np.repeat(np.arange(start, start + len(counts)), counts)
+        order = np.lexsort((places, squared, left))
+        parts.append((left, places[order], squared[order]))
     nothing = (np.empty(0, np.int64),) * 3
-    return Pairs(*(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True)))
+    left, right, squared = map(np.concatenate, zip(nothing, *parts, strict=True))
+    return Pairs(left, right, squared)

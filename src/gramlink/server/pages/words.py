@@ -2,7 +2,7 @@
 
 STAGES = {
     "joining": "Joining",
-    "bases": "Bases",
+    "mined": "Mining",
     "bundles": "Bundles",
     "linking": "Linking",
     "done": "Done",
@@ -11,7 +11,7 @@ STAGES = {
 
 MEANING = {
     "joining": "each party gives its key",
-    "bases": "each sends its sealed base to the others",
+    "mined": "each sends what it mined, sealed, to the others",
     "bundles": "each sends its sealed bundle to the unit",
     "linking": "the unit links the bundles",
     "done": "results can be fetched",
@@ -43,5 +43,6 @@ GETS = {
 UNIT_SEES = (
     "the names of the parties, how many records each has and, for each record, a pseudonym, gram"
     " counts and rounded thresholds; with effort it could infer values, which is why it must be"
-    " trusted. It sees no id, no record and no gram: bases pass through it sealed"
+    " trusted. It sees no id, no record and no gram: what the parties mined passes through it"
+    " sealed"
 )

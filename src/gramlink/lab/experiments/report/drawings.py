@@ -12,7 +12,7 @@ import polars as pl
 from gramlink.lab.experiments.experiment import Experiment, Measured, NotMeasured, Plot
 from gramlink.lab.experiments.report.looks import Look, looks_of
 from gramlink.lab.experiments.report.words import facts, heading, plain, said, with_values, word
-from gramlink.reports.page import check_matplotlib
+from gramlink.reports.picture import check_matplotlib
 
 GREY = "#4b5563"
 MOST_TICKS = 8

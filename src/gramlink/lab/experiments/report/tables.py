@@ -1,8 +1,8 @@
-"""What was measured, as tables: text first, then HTML or Markdown."""
+"""What was measured, as tables: text first, then cells for the page, or Markdown."""
 
-import html
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -39,29 +39,23 @@ def rows_of(
     return header, rows
 
 
-def as_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table that scrolls if the page is narrow; numbers are to the right."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(header)
-    kinds = [
-        " class=n" if right else " class=t" if max(map(len, cells), default=0) > LONG else ""
-        for right, cells in zip(_numeric(header, rows), columns, strict=True)
-    ]
-    head = "".join(
-        f"<th scope=col{kind}>{html.escape(text)}</th>"
-        for kind, text in zip(kinds, header, strict=True)
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{kind}>{html.escape(text)}</td>" for kind, text in zip(kinds, row, strict=True)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="scroll" tabindex=0><table class=measured><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A table as the page shows it: each text with its class, numbers being to the right."""
+
+    head: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+
+    @classmethod
+    def of(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> "Cells":
+        """The cells of a table of text: `n` for a number, `t` for text of several lines."""
+        columns = zip(*rows, strict=True) if rows else [()] * len(header)
+        kinds = [
+            "n" if right else "t" if max(map(len, cells), default=0) > LONG else ""
+            for right, cells in zip(_numeric(header, rows), columns, strict=True)
+        ]
+        head, *found = (tuple(zip(kinds, row, strict=True)) for row in (header, *rows))
+        return cls(head, tuple(found))
 
 
 def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

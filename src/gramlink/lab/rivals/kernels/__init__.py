@@ -1,1 +1,10 @@
-"""The rivals' hot loops: numba on plain arrays, like `gramlink.kernels`."""
+"""The rivals' hot loops: numba on plain arrays, like `gramlink.kernels`, and by its rules.
+
+module        what it has
+levenshtein   edit distance on plain text
+overlap       pairs of bags of grams that share enough
+bloom         Bloom filters, and pairs that are near by Dice
+lipschitz     distances to reference strings, and vectors of them that are near
+
+Each has a definition in `tests/reference` that it is compared with.
+"""

@@ -1,0 +1,80 @@
+"""How commands are listed and explained: by who uses them, in whole sentences.
+
+A command's help is its docstring: what it does, more of it, and after `Example:` a line to copy.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+from gramlink.cli.options import flat
+
+Command = Callable[..., None]
+Entry = Command | typer.Typer
+
+
+class Group(TyperGroup):
+    """Commands under headings, in the order in which one uses them."""
+
+    panels: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # typer's signature
+        """The names in the order of the headings."""
+        return [name for names in self.panels.values() for name in names]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each command with the whole of its first sentence, where typer would cut it."""
+        width = max(map(len, self.list_commands(ctx)))
+        for panel, names in self.panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(
+                    [(name.ljust(width), self.commands[name].short_help) for name in names]
+                )
+
+
+def group(
+    name: str, about: str, panels: Mapping[str, tuple[Entry, ...]], epilog: str = ""
+) -> typer.Typer:
+    """Commands and groups of commands under one name."""
+
+    class Listed(Group):
+        pass
+
+    Listed.panels = {panel: tuple(map(name_of, entries)) for panel, entries in panels.items()}
+    app = typer.Typer(
+        name=name,
+        cls=Listed,
+        help=about,
+        short_help=about.partition("\n\n")[0],
+        epilog=epilog,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,  # boxes would cut examples, which are there to be copied
+        pretty_exceptions_enable=False,
+        context_settings={"max_content_width": 100},
+    )
+    for entries in panels.values():
+        for entry in entries:
+            if isinstance(entry, typer.Typer):
+                app.add_typer(entry)
+            else:
+                about, shown = _explained(entry)
+                app.command(name_of(entry), help=shown, short_help=about)(flat(entry))
+    return app
+
+
+def name_of(entry: Entry) -> str:
+    """What a command or a group is called."""
+    if isinstance(entry, typer.Typer):
+        return str(entry.info.name)
+    return entry.__name__.strip("_")  # `list_`, which Python has taken
+
+
+def _explained(command: Command) -> tuple[str, str]:
+    """The first sentence of a command's help, and the whole."""
+    text, _, example = inspect.cleandoc(command.__doc__ or "").partition("Example: ")
+    # \b keeps the example in a line of its own, to be copied
+    return text.partition("\n\n")[0], f"{text}\b\nExample:\n  {example}"

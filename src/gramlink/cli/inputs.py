@@ -1,0 +1,66 @@
+"""How commands read files that other commands wrote: sealed ones, links and clusters."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gramlink.deciding.links import Links
+
+LINK_COLUMNS = ("id_left", "id_right", "unique_id_l", "unique_id_r")  # ours, and Splink's
+
+
+def read_opened(
+    path: Path, identity_file: Path | None, told: Callable[[str], None] | None = None
+) -> bytes:
+    """The bytes of a file, opened first if it is sealed; whom it is from is told."""
+    from gramlink.bundles.sealing import is_sealed, read_identity, unseal_from
+    from gramlink.errors import InvalidParameter
+    from gramlink.io.files import read_bytes
+
+    data = read_bytes(path)
+    if not is_sealed(data):
+        return data
+    if identity_file is None:
+        raise InvalidParameter(
+            f"{path} is sealed", hint="name the identity file that opens it with --identity"
+        )
+    opened, sender = unseal_from(data, read_identity(identity_file), path.name)
+    if told:
+        known = f"comes from the key {sender.fingerprint}" if sender else "may come from anybody"
+        told(f"{path.name} {known}")
+    return opened
+
+
+def read_links(path: Path) -> "Links":
+    """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
+    from gramlink.deciding.links import Links
+
+    pairs = read_pairs(path)
+    return Links(tuple(pairs["id_left"]), tuple(pairs["id_right"]))
+
+
+def read_pairs(path: Path) -> "pl.DataFrame":
+    """A file of links or clusters, all of it as text, with the ids' columns named as ours."""
+    import polars as pl
+
+    from gramlink.records.tables import header, read_table
+
+    found = header(path)
+    ids = ["id"] if "cluster" in found else list(LINK_COLUMNS[:2])
+    theirs = list(LINK_COLUMNS[2:]) if set(LINK_COLUMNS[2:]) <= set(found) else ids
+    others = [name for name in found if name not in (*theirs, *LINK_COLUMNS, "id")]
+    names = [*others, *ids] if "cluster" in found else [*ids, *others]
+    if set(theirs) <= set(found) and _is_header_only(path):
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))  # no link is a result too
+    columns = read_table(path, columns=[*theirs, *others]).columns
+    known = {name: columns[old].fill_null("") for name, old in zip(ids, theirs, strict=True)}
+    return pl.DataFrame({name: known.get(name, columns.get(name)) for name in names})
+
+
+def _is_header_only(path: Path) -> bool:
+    data = path.read_bytes()
+    lines = sum(1 for line in data.splitlines() if line.strip())
+    return lines == 1 and not data.startswith(b"PAR1")  # Parquet's first bytes

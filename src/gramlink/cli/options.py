@@ -1,0 +1,116 @@
+"""The options that several commands share, each written once, and how they are read together.
+
+A command takes a group of options as one value: a `Source` is where records come from, a
+`Speaker` is how the command speaks. `flat` turns such a command into what typer can read.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from gramlink.records.reading import Records
+    from gramlink.records.schema import Schema
+
+LINKAGE = Path("linkage.toml")
+
+Data = Annotated[Path, typer.Argument(help="The records, as CSV or Parquet.", metavar="DATA")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="What the owners agreed on.")]
+Separator = Annotated[str, typer.Option(help="The CSV separator, if not , ; tab or |.")]
+Encoding = Annotated[str, typer.Option(help="The CSV encoding, if not UTF-8.")]
+OwnerName = Annotated[str, typer.Option("--owner", help="This owner; default: DATA's name.")]
+KeyFile = Annotated[Path | None, typer.Option("--key", help="Default: OWNER.key.")]
+IdentityFile = Annotated[
+    Path | None, typer.Option("--identity", help="What opens a file that is sealed.")
+]
+LedgerFile = Annotated[
+    Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
+]
+Epsilon = Annotated[str, typer.Option(help="In place of the schema's.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where records come from: a file, how to read it, and the schema."""
+
+    data: Data
+    schema_file: SchemaFile = LINKAGE
+    separator: Separator = ""
+    encoding: Encoding = ""
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """What is read, which no output may replace."""
+        return self.data, self.schema_file
+
+    def schema(self, **overrides: Any) -> "Schema":
+        """The schema, with settings from the command line in place of some."""
+        from gramlink.records.schema import checked_schema, load_schema
+
+        schema = load_schema(self.schema_file)
+        given = {key: value for key, value in overrides.items() if value}
+        return checked_schema(**{**dict(schema), **given}) if given else schema
+
+    def records(self, schema: "Schema") -> "Records":
+        """The records in the file."""
+        from gramlink.records.reading import read_records
+
+        separator, encoding = self.separator or None, self.encoding or None
+        return read_records(self.data, schema, separator=separator, encoding=encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSource(Source):
+    """Where an owner's records come from, and what the owner is called."""
+
+    owner: OwnerName = ""
+
+    @property
+    def name(self) -> str:
+        """The owner's name: as given, or the file's."""
+        from gramlink.io.files import owner_name
+
+        return owner_name(self.owner or self.data.stem)
+
+    def key_file(self, given: Path | None) -> Path:
+        """The file with the key of this owner's pseudonyms."""
+        return given or Path(f"{self.name}.key")
+
+
+def flat(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with each group of options spread out into its options.
+
+    >>> @dataclass
+    ... class Speed:
+    ...     fast: bool = False
+    >>> def walk(*, far: int, speed: Speed) -> None:
+    ...     print(far, speed)
+    >>> inspect.signature(flat(walk))
+    <Signature (*, far: int, fast: bool = False)>
+    >>> flat(walk)(far=3, fast=True)
+    3 Speed(fast=True)
+    """
+    spread: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        options, group = [parameter], parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            options = list(inspect.signature(group).parameters.values())
+            groups[parameter.name] = group, [one.name for one in options]
+        spread += (one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in options)
+
+    def run(**given: Any) -> None:
+        for name, (group, names) in groups.items():
+            given[name] = group(**{one: given.pop(one) for one in names})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in spread}
+    return run

@@ -1,0 +1,72 @@
+"""How commands speak: to a person, to a program, or not at all."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from gramlink.cli.options import AsJson, Quiet
+from gramlink.kernels import on_first_compilation
+
+
+def printable(text: str) -> str:
+    """Text that leaves the terminal as it is: names in it may be another party's."""
+    return "".join(symbol if symbol.isprintable() else "?" for symbol in text)
+
+
+def one_line(text: str) -> str:
+    """Text in one line that can be read."""
+    line = printable(" ".join(text.split()))
+    return line if len(line) <= 1000 else line[:1000] + " ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Prints for a person, for a program, or not at all."""
+
+    quiet: Quiet = False
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        on_first_compilation(lambda: self.say("compiling kernels, on first use only ..."))
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is said to a person."""
+        return self.quiet or self.as_json
+
+    def say(self, text: str = "") -> None:
+        """A line for a person."""
+        if not self.silent:
+            typer.echo(printable(text))
+
+    def summary(self, content: Any) -> None:
+        """The facts for a program."""
+        if self.as_json:
+            typer.echo(json.dumps(content))
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A bar with the time to go, on the terminal only."""
+        if self.silent or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress, TimeRemainingColumn
+
+        columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def confirmed(question: str) -> bool:
+    """Ask a question; Ctrl-C is an answer, too."""
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)  # which polars undoes
+    return typer.confirm(question, err=True)

@@ -1,0 +1,20 @@
+"""The options that the linkage unit's commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DataFolder = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        help="The unit's folder; to back it up, stop the server and copy it.",
+        metavar="DIR",
+    ),
+]
+Name = Annotated[str, typer.Argument(help="The exchange.", metavar="NAME")]
+PartyName = Annotated[str, typer.Argument(help="A party of it.", metavar="PARTY")]
+Days = Annotated[int, typer.Option(help="For how long tokens hold.")]
+TokenFolder = Annotated[Path, typer.Option("--tokens", help="Where to write the token files.")]
+HERE = Path()

@@ -1,0 +1,68 @@
+"""`gramlink unit token` and `revoke`: what lets a party in."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from gramlink.cli.outputs import refuse_overwriting
+from gramlink.cli.speaker import printable
+from gramlink.cli.unit.options import HERE, DataFolder, Days, Name, PartyName, TokenFolder
+
+if TYPE_CHECKING:
+    from gramlink.server.auth import Token
+
+
+def token(
+    *,
+    name: Name,
+    party: PartyName,
+    data: DataFolder,
+    days: Days = 90,
+    tokens: TokenFolder = HERE,
+) -> None:
+    """Write a new token for a party to a file; its old one is revoked.
+
+    Example: gramlink unit token stroke-2026 hospital --data unit
+    """
+    from gramlink.server import auth
+    from gramlink.server.plan import check_days
+    from gramlink.server.unit import opened
+
+    check_days(days)
+    with opened(data) as unit, unit.store.change() as db:
+        given, expires = auth.give_to_party(db, name, party, days)
+        (path,) = write_tokens(tokens, name, {party: given})
+    typer.echo(printable(f"wrote {path}, which holds until {expires}; give it to {party} only"))
+
+
+def revoke(*, name: Name, party: PartyName, data: DataFolder) -> None:
+    """Revoke a party's token; what it has sent stays.
+
+    Example: gramlink unit revoke stroke-2026 hospital --data unit
+    """
+    from gramlink.server import auth
+    from gramlink.server.unit import opened
+
+    with opened(data) as unit, unit.store.change() as db:
+        auth.revoke_of_party(db, name, party)
+    typer.echo(printable(f"the token of {party} no longer holds"))
+
+
+def write_tokens(folder: Path, name: str, given: "dict[str, Token]") -> list[Path]:
+    """Write all token files or none."""
+    from gramlink.server.unit import write_secret
+
+    paths = {party: folder / f"{name}-{party}.token" for party in given}
+    for path in paths.values():
+        refuse_overwriting(path, force=False, hint="move it away, or see --tokens")
+    written: list[Path] = []
+    try:
+        for party, path in paths.items():
+            write_secret(path, given[party].text)
+            written.append(path)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+    return written

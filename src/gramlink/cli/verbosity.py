@@ -1,0 +1,28 @@
+"""The log of a command: steps with their times and counts, on standard error."""
+
+import logging
+
+from gramlink.errors import InvalidParameter
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
+
+
+def log_to_stderr(verbose: int, level: str) -> None:
+    """Log from now on what was asked for: by a number of `-v`, or by a level's name.
+
+    Privacy: a log says how many records there are, and never what is in them.
+    """
+    if level and level.lower() not in LEVELS:
+        raise InvalidParameter(
+            f"GRAMLINK_LOG={level} is not a level of logging", hint=f"one of {', '.join(LEVELS)}"
+        )
+    if not verbose and not level:
+        return
+    chosen = LEVELS[level.lower()] if level else logging.WARNING
+    if verbose:
+        chosen = min(chosen, logging.INFO if verbose == 1 else logging.DEBUG)
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("gramlink")
+    logger.handlers = [handler]  # one, however often a program runs commands
+    logger.setLevel(chosen)

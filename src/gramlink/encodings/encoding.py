@@ -1,0 +1,118 @@
+"""The seam between what an owner sends of its records and what the linkage unit does with it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gramlink.embedding.vectors import Encoded
+from gramlink.matching.chance import Chance, Frequencies
+from gramlink.matching.pairs import Pairs, Progress
+from gramlink.matching.passes import Candidates, Pass
+from gramlink.records.levels import Levels
+from gramlink.records.schema import Schema
+
+LevelCodes = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.integer[Any]]
+
+
+class Compared(Protocol):
+    """The records of two owners side by side, or of one owner with themselves.
+
+    Privacy: the linkage unit's; as sensitive as the bundles.
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The levels that each field tells apart."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of records there are."""
+
+    @property
+    def smaller(self) -> int:
+        """How many records the smaller file has."""
+
+    @property
+    def same(self) -> bool:
+        """Whether one file is compared with itself."""
+
+    def suited_passes(self) -> tuple[Pass, ...]:
+        """Passes that suit these records, for a schema that states none."""
+
+    def candidates(self, passes: Sequence[Pass], progress: Progress | None = None) -> Candidates:
+        """All pairs that at least one pass finds, with their levels."""
+
+    def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
+        """The levels of any pairs of rows."""
+
+    def by_chance(self) -> tuple[Chance, ...]:
+        """How near pairs are by chance, in each field."""
+
+    def frequencies(self) -> Frequencies:
+        """How frequent each left record's values are."""
+
+    def within_left(self, most: int) -> "Compared":
+        """The left file compared with itself; so many of its records at random, or all."""
+
+
+class EncodedRecords(ABC):
+    """One owner's records, as an encoding shows them to the linkage unit.
+
+    Privacy: what an encoding shows is for the linkage unit only, and is not covered by epsilon.
+    """
+
+    name: ClassVar[str]  # in the manifest of a bundle
+
+    @classmethod
+    @abstractmethod
+    def of(cls, fields: Mapping[str, Encoded]) -> Self:
+        """The owner's embedded records, encoded."""
+
+    @classmethod
+    @abstractmethod
+    def columns_of(
+        cls, shape: Any, schema: Schema, present: Collection[str]
+    ) -> dict[str, pl.DataType | type[pl.DataType]]:
+        """The columns that a bundle of this shape must have, with their types.
+
+        `present` are the columns it has. A shape that cannot be is a `ValueError`.
+        """
+
+    @classmethod
+    @abstractmethod
+    def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:
+        """What `columns` wrote. What it cannot have written is a `ValueError`."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def shape(self) -> Any:
+        """What must be the same at all owners, as JSON; part of the manifest."""
+
+    @property
+    @abstractmethod
+    def leads(self) -> bool:
+        """Whether it has what the left owner sends."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, pl.Series]:
+        """The columns exactly as they are sent."""
+
+    @abstractmethod
+    def compare(self, right: Self) -> Compared:
+        """These records beside those of another owner, to whom they are left."""
+
+    @abstractmethod
+    def near(self, right: Self, progress: Progress | None = None) -> Pairs:
+        """All pairs that are near enough in the first field, for records of one field."""

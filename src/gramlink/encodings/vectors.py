@@ -1,0 +1,203 @@
+"""The paper's encoding: the gram counts themselves, so that every record can be compared with all.
+
+A field has a column of counts, null where the value is missing and, from the left owner, a column
+of thresholds, one for each number of edits.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+
+from gramlink.embedding.thresholds import highest
+from gramlink.embedding.vectors import Encoded, Vectors
+from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Rows
+from gramlink.errors import InvalidParameter
+from gramlink.matching.chance import Chance, Frequencies, by_chance
+from gramlink.matching.comparison import Comparison
+from gramlink.matching.pairs import Pairs, Progress, match
+from gramlink.matching.pass_choice import chosen_passes
+from gramlink.matching.passes import Candidates, Pass, candidates
+from gramlink.records.levels import Levels
+from gramlink.records.schema import Schema
+
+MOST_GRAMS, LONGEST_GRAM = 1000, 6
+SAMPLE_SEED = 2013
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorRecords(EncodedRecords):
+    """Records as gram counts, with thresholds from the left owner.
+
+    Privacy: whoever has the base, or enough of these and a public list of names, can name
+    nearly every record.
+    """
+
+    fields: Mapping[str, Encoded]
+
+    name: ClassVar[str] = "vectors"
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Encoded]) -> Self:
+        """The records as they were embedded."""
+        return cls(fields)
+
+    @classmethod
+    def columns_of(
+        cls, shape: Any, schema: Schema, present: Collection[str]
+    ) -> dict[str, pl.DataType | type[pl.DataType]]:
+        """The columns of counts and, if any field has them, of thresholds."""
+        lengths = _lengths(shape, schema)
+        leads = any(_thresholds(name) in present for name in lengths)
+        columns: dict[str, pl.DataType | type[pl.DataType]] = {}
+        for name, grams in lengths.items():
+            columns[_counts(name)] = pl.Array(pl.UInt8, len(grams))
+            if leads:
+                edits = schema.edits_of(schema[name])
+                columns[_thresholds(name)] = pl.Array(pl.Int64, edits + 1)
+        return columns
+
+    @classmethod
+    def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:
+        """The vectors and thresholds of a bundle's rows."""
+        lengths = _lengths(shape, schema)
+        return cls({name: _read(rows, name, grams) for name, grams in lengths.items()})
+
+    def __len__(self) -> int:
+        return len(next(iter(self.fields.values())).vectors)
+
+    @property
+    def shape(self) -> dict[str, list[int]]:
+        """The lengths of each field's grams."""
+        return {name: list(field.vectors.lengths) for name, field in self.fields.items()}
+
+    @property
+    def leads(self) -> bool:
+        """Whether every field has thresholds."""
+        return all(field.thresholds is not None for field in self.fields.values())
+
+    def columns(self) -> dict[str, pl.Series]:
+        """Counts and thresholds, field by field."""
+        columns = {}
+        for name, field in self.fields.items():
+            vectors, limits = field.vectors, field.thresholds
+            counts = pl.Series(vectors.counts, dtype=pl.Array(pl.UInt8, len(vectors.lengths)))
+            known = pl.Series(~vectors.missing)
+            columns[_counts(name)] = pl.select(pl.when(known).then(counts)).to_series()
+            if limits is not None:
+                kind = pl.Array(pl.Int64, limits.shape[1])
+                columns[_thresholds(name)] = pl.Series(limits, dtype=kind)
+        return columns
+
+    def compare(self, right: Self) -> Compared:
+        """Everything can be compared with everything."""
+        return ComparedVectors(Comparison.of(self.fields, right.fields))
+
+    def near(self, right: Self, progress: Progress | None = None) -> Pairs:
+        """All pairs within the left record's threshold for the most edits."""
+        name = next(iter(self.fields))
+        ours, theirs = self.fields[name], right.fields[name]
+        if ours.thresholds is None:
+            raise InvalidParameter("the left records have thresholds in every field")
+        return match(ours.vectors, ours.thresholds[:, -1], theirs.vectors, progress)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedVectors:
+    """Two files of vectors, as scoring sees them."""
+
+    comparison: Comparison
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return self.comparison.names
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The levels that each field tells apart."""
+        return self.comparison.levels
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of records there are."""
+        return self.comparison.pairs
+
+    @property
+    def smaller(self) -> int:
+        """How many records the smaller file has."""
+        return min(len(self.comparison.left), len(self.comparison.right))
+
+    @property
+    def same(self) -> bool:
+        """Whether one file is compared with itself."""
+        return self.comparison.same
+
+    def suited_passes(self) -> tuple[Pass, ...]:
+        """Passes chosen by trying them on some of these records."""
+        return chosen_passes(self.comparison)
+
+    def candidates(self, passes: Sequence[Pass], progress: Progress | None = None) -> Candidates:
+        """All pairs that at least one pass finds, exactly."""
+        return candidates(self.comparison, passes, progress)
+
+    def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
+        """The levels of any pairs of rows, exactly."""
+        return self.comparison.levels_of(left, right)
+
+    def by_chance(self) -> tuple[Chance, ...]:
+        """How near pairs are by chance, in each field."""
+        return by_chance(self.comparison)
+
+    def frequencies(self) -> Frequencies:
+        """How frequent each left record's values are in both files."""
+        return Frequencies.of(self.comparison)
+
+    def within_left(self, most: int) -> "ComparedVectors":
+        """The left file compared with itself; so many of its records at random, or all."""
+        return ComparedVectors(self.comparison.within_left.sampled(most, SAMPLE_SEED))
+
+
+def _counts(field: str) -> str:
+    return f"{field}.counts"
+
+
+def _thresholds(field: str) -> str:
+    return f"{field}.thresholds"
+
+
+def _lengths(shape: Any, schema: Schema) -> dict[str, tuple[int, ...]]:
+    """The gram lengths of each field, if they can be those of a base."""
+    if not isinstance(shape, dict) or shape.keys() != {one.name for one in schema.fields}:
+        raise ValueError("its fields are not those of its settings")
+    for grams in shape.values():
+        if not 1 <= len(grams) <= MOST_GRAMS or not all(
+            isinstance(q, int) and 1 <= q <= LONGEST_GRAM for q in grams
+        ):
+            raise ValueError(
+                f"its gram lengths are not up to {MOST_GRAMS:,} numbers from 1 to {LONGEST_GRAM}"
+            )
+    return {name: tuple(grams) for name, grams in shape.items()}
+
+
+def _read(rows: pl.DataFrame, field: str, lengths: tuple[int, ...]) -> Encoded:
+    sent = rows[_counts(field)]
+    if sent.drop_nulls().explode().null_count():
+        raise ValueError("a count is missing within a row")
+    zeros = pl.lit([0] * len(lengths), dtype=sent.dtype)
+    counts = pl.select(pl.lit(sent).fill_null(zeros)).to_series().to_numpy()
+    vectors = Vectors(counts.reshape(len(rows), len(lengths)), lengths, sent.is_null().to_numpy())
+    if _thresholds(field) not in rows.columns:
+        return Encoded(vectors)
+    limits = rows[_thresholds(field)]
+    if limits.null_count() or limits.explode().null_count():
+        raise ValueError("a threshold is missing")
+    thresholds = limits.to_numpy().reshape(len(rows), limits.dtype.shape[0])  # type: ignore[attr-defined]
+    if thresholds[:, 0].any() or (np.diff(thresholds, axis=1) < 0).any():
+        raise ValueError("a threshold is not 0 for no edits, or falls")
+    for edits, most in enumerate(thresholds.max(axis=0, initial=0).tolist()):
+        if most > highest(edits, lengths):
+            raise ValueError(f"a threshold of {field} is above what {edits} edits can make")
+    return Encoded(vectors, thresholds)

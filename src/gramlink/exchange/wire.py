@@ -1,0 +1,291 @@
+"""What goes over the wire between a linkage unit and those who ask it, described once.
+
+The unit builds these values and its pages show them; a client reads what a unit says into
+them, and `/openapi.json` is made from them. What a unit says is another party's text: types
+are strict, names and keys are checked, and texts and numbers are bounded. Keys that this
+version does not know are ignored, as a newer unit may say more. What a client sends has no
+such leave: an unknown key is refused.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from gramlink.bundles.results import Returns
+from gramlink.exchange.values import (
+    Count,
+    Days,
+    Digest,
+    ExchangeName,
+    Key,
+    Name,
+    OwnerName,
+    Time,
+    Words,
+)
+
+FEWEST_PARTIES, MOST_PARTIES = 2, 20
+LONGEST_SCHEMA = 2**18  # characters
+
+Stage = Literal["joining", "mined", "bundles", "linking", "done", "failed"]
+BundleState = Literal["none", "uploading", "checking", "accepted", "refused"]
+Role = Literal["operator", "party"]
+
+_SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+_TOKEN = "gl_0a1b2c3d_" + "x" * 43  # what one looks like
+
+
+class _Asked(BaseModel):
+    """What a client sends: nothing but what is described."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Told(BaseModel):
+    """What a unit says."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class NewExchange(_Asked):
+    """An exchange to be made."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "stroke-2026",
+                    "schema": "[fields.surname]\n",
+                    "parties": ["hospital", "registry"],
+                    "returns": {"hospital": "weights"},
+                    "token_days": 90,
+                }
+            ]
+        }
+    )
+
+    name: str = Field(pattern="^[a-z0-9][a-z0-9-]{0,63}$")
+    text: str = Field(
+        alias="schema", max_length=LONGEST_SCHEMA, description="The text of linkage.toml."
+    )
+    parties: list[Name] = Field(min_length=FEWEST_PARTIES, max_length=MOST_PARTIES)
+    returns: dict[str, Returns] = Field(default={}, max_length=MOST_PARTIES)
+    token_days: Days = 90
+
+
+class NewToken(_Asked):
+    """A token to be made in the place of a party's old one."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"party": "hospital", "days": 90}]})
+
+    party: Name
+    days: Days = 90
+
+
+class NewUpload(_Asked):
+    """A bundle to be uploaded, or to go on with."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"size": 123456, "sha256": _SHA256}]})
+
+    size: int = Field(ge=1, le=2**62)
+    sha256: Digest
+
+
+class Problem(_Told):
+    """What went wrong, and what to do about it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"error": "there is no such exchange", "hint": "check the name"}]
+        }
+    )
+
+    error: Words
+    hint: Words = ""
+    offset: Count | None = Field(None, description="Of an upload: where to go on.")
+
+
+class Limits(_Told):
+    """The most bytes that the unit takes at once."""
+
+    bundle_bytes: Count = Field(examples=[2**32])
+    mined_bytes: Count = Field(examples=[2**26])
+
+
+class UnitInfo(_Told):
+    """The unit, its key and its limits."""
+
+    gramlink: Words = Field(examples=["0.1.0"])
+    recipient: Key = Field(description="What bundles are sealed to.")
+    fingerprint: Words = Field(examples=["0123 4567 89ab cdef 0123"])
+    limits: Limits
+
+
+class TokenInfo(_Told):
+    """Whom a token speaks for."""
+
+    role: Role
+    exchange: ExchangeName | None = Field(examples=["stroke-2026"])
+    party: OwnerName | None = Field(examples=["hospital"])
+    expires: Time
+
+
+class MadeExchange(_Told):
+    """An exchange that was made; the tokens are shown this once."""
+
+    name: ExchangeName = Field(examples=["stroke-2026"])
+    tokens: dict[str, str] = Field(examples=[{"hospital": _TOKEN}])
+
+
+class MadeToken(_Told):
+    """A token that was made, shown this once."""
+
+    token: str = Field(examples=[_TOKEN])
+    expires: Time
+
+
+class BundleInfo(_Told):
+    """A party's bundle; of another party, the state alone."""
+
+    state: BundleState
+    reason: Words | None
+    rows: Count | None
+    epsilon: Words | None
+    created: Words | None
+    bytes: Count | None
+    sha256: Digest | None
+    offset: Count | None
+    size: Count | None
+
+
+class ResultsInfo(_Told):
+    """A party's results; of another party, whether they are ready."""
+
+    ready: bool
+    bytes: Count | None
+    sha256: Digest | None
+    fetched: Time | None
+
+
+class PartyToken(_Told):
+    """A party's latest token; for the operator only."""
+
+    expires: Time
+    revoked: Time | None
+
+
+class PartyInfo(_Told):
+    """A party of an exchange."""
+
+    name: OwnerName
+    returns: Returns
+    recipient: Key | None
+    mined_sent_to: tuple[OwnerName, ...] = Field(
+        max_length=MOST_PARTIES, description="For whom it has left what it mined, sealed."
+    )
+    bundle: BundleInfo
+    results: ResultsInfo
+    token: PartyToken | None = None
+
+
+class Progress(_Told):
+    """How far a running job is."""
+
+    step: Annotated[str, AfterValidator(lambda text: text[:100])] | None
+    done: Count
+    total: Count
+
+
+class PassFound(_Told):
+    """What one pass found: in which fields records agreed, each within so many edits."""
+
+    edits: dict[str, int] = Field(alias="pass")
+    found: Count
+    added: Count = Field(description="How many of them no earlier pass had found.")
+
+
+class PairSummary(_Told):
+    """What came of the bundles of two parties."""
+
+    left: OwnerName
+    right: OwnerName
+    links: Count
+    possible: Count
+    precision: float | None
+    recall: float | None
+    rows: dict[str, Count]
+    passes: tuple[PassFound, ...]
+    weights: dict[str, dict[str, float]] = Field(description="Of each field, by level, in bits.")
+    histogram: tuple[tuple[int, int], ...] = Field(
+        description="How many candidate pairs have a match weight of so many whole bits."
+    )
+    warnings: tuple[Words, ...]
+
+
+class Summary(_Told):
+    """What came of an exchange; for the operator only."""
+
+    pairs: tuple[PairSummary, ...]
+    clusters: Count
+
+
+class PartySummary(_Told):
+    """What came of an exchange for one party: the numbers of its own pairs, added up."""
+
+    links: Count
+    possible: Count
+    precision: float | None
+    recall: float | None
+
+
+class ExchangeInfo(_Told):
+    """An exchange, as the token may see it."""
+
+    name: ExchangeName
+    created: Time
+    stage: Stage
+    reason: Words | None
+    parties: tuple[PartyInfo, ...] = Field(min_length=FEWEST_PARTIES, max_length=MOST_PARTIES)
+    progress: Progress
+    summary: Summary | PartySummary | None
+    erase: Time | None = Field(description="When the files will be deleted.")
+    erased: Time | None
+
+    @model_validator(mode="after")
+    def _each_party_once(self) -> Self:
+        if len(set(self.names)) < len(self.parties):
+            raise ValueError("two parties have the same name")
+        return self
+
+    def __getitem__(self, name: str) -> PartyInfo:
+        return {party.name: party for party in self.parties}[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parties' names, in their order."""
+        return tuple(party.name for party in self.parties)
+
+
+class Offset(_Told):
+    """How much of an upload is there."""
+
+    offset: Count = Field(examples=[65536])
+
+
+class LogEntry(_Told):
+    """Who did what when; not checked, so that a log that was tampered with can be shown."""
+
+    number: int
+    time: str
+    who: str
+    what: str
+    exchange: str | None
+    detail: str
+    hash: str
+
+
+class LogInfo(_Told):
+    """The log, and whether its chain of hashes is whole."""
+
+    entries: tuple[LogEntry, ...]
+    intact: bool

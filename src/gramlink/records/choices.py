@@ -1,0 +1,95 @@
+"""What `linkage.toml` can choose by name: where the code of each choice is, and what it costs.
+
+A line in a table here registers a choice. The schema knows the names and what follows from them
+before any record is read; the code, in packages above this one, is imported when it is first
+called.
+
+>>> POLICIES["paper"].home
+'gramlink.embedding.thresholds:paper'
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from pydantic import BeforeValidator
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A function or value that a setting names: `module:name`."""
+
+    home: str
+
+    @cached_property
+    def value(self) -> Any:
+        """The function or value itself."""
+        module, _, name = self.home.partition(":")
+        return getattr(import_module(module), name)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What a function gives."""
+        return self.value(*arguments)
+
+
+@dataclass(frozen=True)
+class Miner(Choice):
+    """A miner, which finds the frequent grams of a column.
+
+    Privacy: what reads no record costs nothing; what reads records and is not private has no
+    epsilon at all. The linkage unit could know the grams of an experiment's miner, or what they
+    give away has no bound.
+    """
+
+    reads_records: bool = True
+    private: bool = True
+    experimental: bool = False
+
+    @property
+    def noisy(self) -> bool:
+        """Whether it draws noise, and needs a budget for it."""
+        return self.reads_records and self.private
+
+
+MINERS: dict[str, Miner] = {
+    "levelgram": Miner("gramlink.mining.levelgram:levelgram"),
+    "tree-linear": Miner("gramlink.mining.prefix_tree:prefix_tree"),
+    "tree-exponential": Miner("gramlink.mining.prefix_tree:prefix_tree"),
+    "tree-adaptive": Miner("gramlink.mining.prefix_tree:prefix_tree"),
+    "tree-hybrid": Miner("gramlink.mining.prefix_tree:prefix_tree"),
+    "fpm": Miner("gramlink.mining.fpm:fpm"),
+    "public": Miner("gramlink.mining.unaccounted:public", reads_records=False),
+    "random": Miner(
+        "gramlink.mining.unaccounted:random_grams", reads_records=False, experimental=True
+    ),
+    "exact": Miner("gramlink.mining.unaccounted:exact", private=False, experimental=True),
+}
+
+POLICIES: dict[str, Choice] = {
+    "calibrated": Choice("gramlink.embedding.thresholds:calibrated"),
+    "worst-case": Choice("gramlink.embedding.thresholds:worst_case"),
+    "paper": Choice("gramlink.embedding.thresholds:paper"),
+    "global": Choice("gramlink.embedding.thresholds:global_bound"),
+    "global-paper": Choice("gramlink.embedding.thresholds:global_paper"),
+}
+
+RULES: dict[str, Choice] = {
+    "one-to-one": Choice("gramlink.deciding.rules:ONE_TO_ONE"),
+    "best-per-left": Choice("gramlink.deciding.rules:BEST_PER_LEFT"),
+    "best-per-right": Choice("gramlink.deciding.rules:BEST_PER_RIGHT"),
+    "all": Choice("gramlink.deciding.rules:ALL"),
+}
+
+
+def one_of(choices: Mapping[str, Choice]) -> BeforeValidator:
+    """Refuses a name that is not among them, and says which are."""
+
+    def checked(name: object) -> object:
+        if not isinstance(name, str) or name not in choices:
+            *names, last = map(repr, choices)
+            raise ValueError(f"Input should be {', '.join(names)} or {last}")
+        return name
+
+    return BeforeValidator(checked)

@@ -1,0 +1,106 @@
+"""The table of exchanges."""
+
+import sqlite3
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeRow:
+    """An exchange; when something happened is None until it has."""
+
+    number: int
+    name: str
+    schema: str
+    created: str
+    ended: str | None
+    failed: str | None  # why, if it has failed
+    summary: str | None  # as JSON
+    erase: str | None  # when its files will be erased
+    erased: str | None
+    deleted: str | None
+
+
+class Exchanges:
+    """All exchanges that there are or were: a name is never used again."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, name: str, schema: str, created: str) -> int:
+        """A new exchange's number."""
+        number = self._db.execute(
+            "INSERT INTO exchanges (name, schema, created) VALUES (?, ?, ?)",
+            (name, schema, created),
+        ).lastrowid
+        assert number is not None  # noqa: S101  # a row was inserted
+        return number
+
+    def ever_had(self, name: str) -> bool:
+        """Whether there is, or was, an exchange of this name."""
+        query = "SELECT 1 FROM exchanges WHERE name = ?"
+        return self._db.execute(query, (name,)).fetchone() is not None
+
+    def named(self, name: str) -> ExchangeRow | None:
+        """The exchange of a name, unless it was deleted."""
+        query = "SELECT * FROM exchanges WHERE name = ? AND deleted IS NULL"
+        row = self._db.execute(query, (name,)).fetchone()
+        return row and ExchangeRow(**row)
+
+    def all(self) -> list[ExchangeRow]:
+        """All that were not deleted, the latest first."""
+        query = "SELECT * FROM exchanges WHERE deleted IS NULL ORDER BY number DESC"
+        return [ExchangeRow(**row) for row in self._db.execute(query)]
+
+    def finish(self, number: int, ended: str, summary: str) -> None:
+        """An exchange has ended well."""
+        self._db.execute(
+            "UPDATE exchanges SET ended = ?, summary = ? WHERE number = ?", (ended, summary, number)
+        )
+
+    def fail(self, number: int, ended: str, reason: str) -> None:
+        """An exchange has failed for good."""
+        self._db.execute(
+            "UPDATE exchanges SET ended = ?, failed = ? WHERE number = ?", (ended, reason, number)
+        )
+
+    def delete(self, number: int, deleted: str) -> None:
+        """Forget all there is of an exchange but its name; its jobs, parties and tokens too."""
+        self._db.execute("DELETE FROM jobs WHERE exchange = ?", (number,))
+        self._db.execute("DELETE FROM parties WHERE exchange = ?", (number,))
+        self._db.execute(
+            "UPDATE exchanges SET deleted = ?, schema = '', summary = NULL, failed = NULL,"
+            " ended = NULL, erase = NULL, erased = NULL WHERE number = ?",
+            (deleted, number),
+        )
+
+    def with_files(self) -> set[int]:
+        """The numbers of those whose files are kept."""
+        query = "SELECT number FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
+        return {number for (number,) in self._db.execute(query)}
+
+    def is_erasing_due(self, now: str) -> bool:
+        """Whether the erasing of files is to be planned or done."""
+        found = self._db.execute(
+            "SELECT 1 FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
+            " AND ended IS NOT NULL AND (erase IS NULL OR erase <= ?) LIMIT 1",
+            (now,),
+        )
+        return found.fetchone() is not None
+
+    def ended_lately(self) -> list[ExchangeRow]:
+        """Those that have ended, and whose erasing is not planned yet."""
+        query = "SELECT * FROM exchanges WHERE ended IS NOT NULL AND erase IS NULL"
+        return [ExchangeRow(**row) for row in self._db.execute(query)]
+
+    def plan_erasing(self, number: int, erase: str) -> None:
+        """Note when an exchange's files will be erased."""
+        self._db.execute("UPDATE exchanges SET erase = ? WHERE number = ?", (erase, number))
+
+    def to_erase(self, now: str) -> list[ExchangeRow]:
+        """Those whose files are to be erased by now."""
+        query = "SELECT * FROM exchanges WHERE erase <= ? AND erased IS NULL AND deleted IS NULL"
+        return [ExchangeRow(**row) for row in self._db.execute(query, (now,))]
+
+    def erase(self, number: int, erased: str) -> None:
+        """Note that an exchange's files were erased."""
+        self._db.execute("UPDATE exchanges SET erased = ? WHERE number = ?", (erased, number))

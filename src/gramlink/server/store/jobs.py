@@ -1,0 +1,114 @@
+"""The table of jobs: what workers are to do, in the order it came up."""
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Literal
+
+from gramlink.io.clock import now
+
+Kind = Literal["check", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to do for an exchange: check a party's bundle, or link all of them."""
+
+    number: int
+    exchange: int
+    exchange_name: str
+    kind: Kind
+    party: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running job is."""
+
+    step: str | None
+    done: int
+    total: int
+
+
+class Jobs:
+    """What is to be done, is being done and was done. One job of an exchange at a time."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def queue(self, exchange: int, kind: Kind, party: int | None = None) -> None:
+        """Add a job."""
+        self._db.execute(
+            "INSERT INTO jobs (exchange, kind, party) VALUES (?, ?, ?)", (exchange, kind, party)
+        )
+
+    def find(self, number: int) -> Job | None:
+        """A job that is running, or None if it was called off."""
+        row = self._db.execute(
+            "SELECT jobs.number, exchange, exchanges.name, kind, party FROM jobs"
+            " JOIN exchanges ON exchanges.number = jobs.exchange"
+            " WHERE jobs.number = ? AND state = 'running'",
+            (number,),
+        ).fetchone()
+        return row and Job(*row)
+
+    def is_waiting(self) -> bool:
+        """Whether there is a job to take, perhaps."""
+        query = "SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1"
+        return self._db.execute(query).fetchone() is not None
+
+    def take(self) -> Job | None:
+        """The next job, which is running from now on.
+
+        Two checks of one exchange at once would each miss the other's bundle.
+        """
+        row = self._db.execute(
+            "SELECT number FROM jobs WHERE state = 'pending' AND exchange NOT IN"
+            " (SELECT exchange FROM jobs WHERE state = 'running') ORDER BY number LIMIT 1"
+        ).fetchone()
+        if row is None:
+            return None
+        self._db.execute(
+            "UPDATE jobs SET state = 'running', attempts = attempts + 1, started = ?,"
+            " reason = NULL, step = NULL, done = 0, total = 0 WHERE number = ?",
+            (now(), row["number"]),
+        )
+        return self.find(row["number"])
+
+    def note(self, job: Job, progress: Progress) -> None:
+        """Note how far a job is."""
+        self._db.execute(
+            "UPDATE jobs SET step = ?, done = ?, total = ? WHERE number = ?",
+            (progress.step, progress.done, progress.total, job.number),
+        )
+
+    def progress_of(self, exchange: int) -> Progress | None:
+        """How far the job of an exchange is that is running, if one is."""
+        query = "SELECT step, done, total FROM jobs WHERE exchange = ? AND state = 'running'"
+        row = self._db.execute(query, (exchange,)).fetchone()
+        return row and Progress(*row)
+
+    def end(self, job: Job, failed: str | None = None) -> None:
+        """A job is over, well or not."""
+        self._db.execute(
+            "UPDATE jobs SET state = ?, reason = ?, ended = ? WHERE number = ?",
+            ("failed" if failed else "done", failed, now(), job.number),
+        )
+
+    def put_back(self, job: Job) -> None:
+        """A job that was interrupted is to be done again."""
+        self._db.execute(
+            "UPDATE jobs SET state = 'pending' WHERE number = ? AND state = 'running'",
+            (job.number,),
+        )
+
+    def put_all_back(self) -> None:
+        """What ran when the server was killed is to be done again."""
+        self._db.execute("UPDATE jobs SET state = 'pending' WHERE state = 'running'")
+
+    def count_death(self, job: Job, reason: str) -> int:
+        """The worker of a job died; how many have died of it."""
+        row = self._db.execute(
+            "UPDATE jobs SET deaths = deaths + 1, reason = ? WHERE number = ? RETURNING deaths",
+            (reason, job.number),
+        ).fetchone()
+        return int(row["deaths"])

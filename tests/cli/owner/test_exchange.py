@@ -1,0 +1,151 @@
+import json
+import os
+import sys
+from functools import partial
+
+import httpx
+import pytest
+
+import gramlink.exchange.client
+from cli.owners import contents
+from fake_unit import COUNT, EXCHANGE, TOKEN, FakeUnit, records_of, reply
+
+ASK = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")
+GRAMLINK = [sys.executable, "-c", "from gramlink.cli import main; main()"]
+
+
+@pytest.fixture
+def unit(folder, monkeypatch):
+    """A unit in this process, whoever asks for whichever address."""
+    unit = FakeUnit()
+    records_of("hospital").write_csv(folder / "hospital.csv")
+    token = folder / "token"
+    token.write_text(f"{TOKEN}\n")
+    token.chmod(0o600)
+    asked = partial(gramlink.exchange.client.Client, transport=unit.transport, pause=lambda _: None)
+    monkeypatch.setattr(gramlink.exchange.client, "Client", asked)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
+    return unit
+
+
+def test_a_whole_part_in_one_command(run, unit, folder):
+    out = run(*ASK, "--yes").out
+    for phrase in (
+        f"hospital.csv: {COUNT} records",
+        "keys code: ",
+        "spent epsilon 30; 0 is left in hospital.ledger",
+        "fingerprint of the projection: ",
+        f"wrote {EXCHANGE}-hospital/links.csv: ",
+        "hospital and registry: ",
+        "keep hospital.ledger",
+    ):
+        assert phrase in out
+    assert TOKEN not in out
+    assert "epsilon 30 of 30 spent" in run("ledger", "hospital.ledger").out
+    before = contents(folder)
+    assert "this exchange is finished" in run(*ASK, "--yes").out
+    assert contents(folder) == before
+    assert unit.failed == ""
+
+
+def test_a_program_gets_the_summary_and_nothing_else(run, unit):
+    found = json.loads(run(*ASK, "--yes", "--json", "-o", "found.csv").out)
+    assert found["written"] == {"links": "found.csv"}
+    assert found["counts"][0]["right"] == "registry"
+    assert "hospital" in unit.bundles
+    assert json.loads(run(*ASK, "--json").out) == found
+    assert run(*ASK, "--quiet").out == ""
+
+
+def test_nothing_is_spent_unless_somebody_agrees(run, unit, folder, monkeypatch):
+    for options in ([], ["--quiet"], ["--json"]):
+        result = run(*ASK, *options, ok=False)
+        assert result.code == 1
+        assert "nobody is there to agree" in result.err
+        assert "--yes" in result.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    assert "not agreed to; nothing was spent" in run(*ASK, ok=False).err
+    assert not (folder / "hospital.ledger").exists()
+    assert ("hospital", "registry") not in unit.mined
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    run(*ASK)
+    assert (folder / "hospital.ledger").exists()
+
+
+def test_a_stopped_command_says_how_to_go_on(run, unit):
+    def stop(request):
+        if "/upload" in request.url.path:
+            raise KeyboardInterrupt
+
+    unit.trouble = stop
+    result = run(*ASK, "--yes", ok=False)
+    assert result.code == 130
+    assert result.err == "stopped; run the same command again to go on\n"
+    unit.trouble = lambda _: None
+    assert "spent" not in run(*ASK).out.partition("keys code")[2]
+
+
+def test_the_units_words_are_one_line_whatever_they_are(run, unit):
+    words = json.dumps({"error": "no\x1b[2J\nroom " + "x" * 2000, "hint": "wait\r\nor not"})
+    unit.trouble = lambda _: reply(413, words.encode())
+    result = run(*ASK, "--yes", ok=False)
+    assert result.code == 1
+    error, hint = result.err.splitlines()
+    assert error.startswith("gramlink: error: the linkage unit says: no?[2J room xxx")
+    assert error.endswith("x ...")
+    assert hint == "gramlink: hint: wait or not"
+
+
+@pytest.mark.usefixtures("unit")
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["http://unit.example"], "without TLS"),
+        (["unit.example"], "must be like https://"),
+        (["https://unit.example", "--authority", "linkage.toml"], "is not a certificate"),
+        (["http://localhost", "--token-file", "missing"], "missing cannot be read"),
+        (["http://localhost", "-o", "hospital.csv"], "would replace hospital.csv"),
+        (["http://localhost", "-o", "token"], "would replace token"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(refused, args, says):
+    url, *options = args
+    refused("exchange", url, *ASK[2:], *options, "--yes", says=says)
+
+
+def test_a_network_that_is_trusted_needs_no_tls(run, unit):
+    run("exchange", "http://unit.example", *ASK[2:], "--yes", "--insecure")
+    assert unit.bundles.keys() == {"hospital", "registry"}
+
+
+@pytest.mark.usefixtures("unit")
+def test_a_wrong_token_is_hinted_at_and_never_shown(run, folder):
+    secret = TOKEN[:-1] + "y"
+    (folder / "token").write_text(secret)
+    (folder / "token").chmod(0o644)
+    result = run(*ASK, "--yes", ok=False)
+    assert result.code == 1
+    assert "the token has expired" in result.err
+    assert "check the token file" in result.err
+    assert "others on this machine can read token" in result.out
+    assert secret not in result.out + result.err
+
+
+def test_a_unit_that_does_not_answer_is_given_up_when_patience_ends(run, unit):
+    def down(_):
+        raise httpx.ConnectError("Connection refused")
+
+    unit.trouble = down
+    result = run(*ASK, "--yes", "--patience", "0", ok=False)
+    assert "has not answered for 0 seconds: Connection refused" in result.err
+    assert "run the same command again" in result.err
+
+
+def test_more_than_the_ledger_has_is_refused_by_code_3(run, unit):
+    run("mine", "hospital.csv", "-q")
+    result = run(*ASK, "--yes", ok=False)
+    assert result.code == 3
+    assert "costs epsilon 30, only 0 is left" in result.err
+    assert not unit.recipients.keys() & {"hospital"}

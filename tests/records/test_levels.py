@@ -1,0 +1,35 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gramlink.records.levels import EQUAL, Levels
+
+
+def test_levels_are_named():
+    assert Levels(0).names == ("equal", "farther", "missing")
+    assert Levels(1).names == ("equal", "within 1", "farther", "missing")
+
+
+@given(edits=st.integers(0, 5))
+def test_a_code_is_a_place_among_the_names(edits):
+    levels = Levels(edits)
+    assert len(levels.names) == len(levels)
+    assert levels.names[EQUAL] == "equal"
+    assert levels.names[levels.farther] == "farther"
+    assert levels.names[levels.missing] == "missing"
+    assert [levels.names[e] for e in range(1, edits + 1)] == [
+        f"within {e}" for e in range(1, edits + 1)
+    ]
+
+
+@given(edits=st.integers(0, 5))
+def test_levels_are_known_by_their_names(edits):
+    assert Levels.named(list(Levels(edits).names)) == Levels(edits)
+
+
+@pytest.mark.parametrize(
+    "names", [[], ["equal"], ["equal", "missing", "farther"], "abc", [1, 2, 3]]
+)
+def test_other_names_are_refused(names):
+    with pytest.raises(ValueError, match="not the levels of a field"):
+        Levels.named(names)
