@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic, overload
+from numba import config, types
+from numba.extending import intrinsic
 
 from gramlink.kernels.jit import Int, serial
 
@@ -22,22 +22,21 @@ WORD = 64
 FUSED = 3  # signatures have at least so many words, which a scan reads together
 
 
-def popcount(bits: Int) -> Int:
-    """How many bits of a word are set; compiled, one instruction, vectorised where possible."""
-    return np.uint64(np.bitwise_count(bits))
-
-
-@overload(popcount, inline="always", strict=False)  # type: ignore[untyped-decorator]
-def _compiled_popcount(bits: Any) -> Any:  # noqa: ARG001
-    return lambda bits: _instruction(bits)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def _instruction(typing: Any, bits: Any) -> Any:  # noqa: ARG001
+    """How many bits of a word are set; one instruction, and vectorised where the machine can."""
+
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), code
+
+
+def _counted(bits: Int) -> Int:
+    return np.uint64(np.bitwise_count(bits))
+
+
+popcount = _counted if config.DISABLE_JIT else _instruction
 
 
 @serial
