@@ -102,7 +102,7 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(count, monkeypatch):
     monkeypatch.setenv(VARIABLE, count)
     with pytest.raises(InvalidParameter, match=f"{VARIABLE} must be a number from 1 to 1024, not"):
         thread_count()
-    with pytest.raises(InvalidParameter, match="threads is a number"), using_threads(count):
+    with pytest.raises(InvalidParameter, match="threads must be a number"), using_threads(count):
         pass
 
 
