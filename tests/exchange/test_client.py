@@ -123,7 +123,7 @@ def test_a_refusal_without_words_is_an_error_all_the_same(words):
 
 def test_a_redirect_is_not_followed():
     script = Script((307, b"", {"Location": "https://elsewhere.example"}))
-    with pytest.raises(Refused, match="elsewhere, which is not followed"):
+    with pytest.raises(Refused, match="elsewhere, and redirects are not followed"):
         script.client().token()
     assert len(script.requests) == 1
 
@@ -289,7 +289,7 @@ def test_an_offset_that_cannot_be_is_refused(answer):
 
 def test_a_unit_that_takes_nothing_exhausts_patience(monkeypatch):
     script = Script((200, b'{"offset": 0}'))
-    with pytest.raises(Unanswered, match="takes nothing of the bundle"):
+    with pytest.raises(Unanswered, match="accepts no more of the bundle"):
         script.client(monkeypatch, patience=20).upload("x", io.BytesIO(bytes(50)), 50, SHA256)
 
 
