@@ -132,7 +132,9 @@ def test_a_redirect_is_not_followed():
     "content", [b"", b"hello", b"[1]", b"\xff", b"[" * 10**5, b'{"a": 1, "a": 2}', b'{"a": NaN}']
 )
 def test_an_answer_that_is_no_json_object_is_refused(content):
-    with pytest.raises(InvalidFile, match="not that of a linkage unit: it is not a JSON object"):
+    with pytest.raises(
+        InvalidFile, match="does not answer like a linkage unit: it is not a JSON object"
+    ):
         Script((200, content)).client().unit()
 
 
@@ -283,7 +285,7 @@ def test_another_upload_of_ours_that_is_still_under_way_is_waited_for():
     [b"{}", b'{"offset": -1}', b'{"offset": 51}', b'{"offset": "0"}', b'{"offset": true}'],
 )
 def test_an_offset_that_cannot_be_is_refused(answer):
-    with pytest.raises(InvalidFile, match="not that of a linkage unit: offset: "):
+    with pytest.raises(InvalidFile, match="does not answer like a linkage unit: offset: "):
         upload(lambda _: (200, answer), bytes(50))
 
 

@@ -710,7 +710,7 @@ def test_a_status_that_cannot_be_is_refused_in_one_line(hospital, unit, change):
         return json.dumps(status).encode()
 
     unit.tamper = tampered
-    with pytest.raises(GramlinkError, match="not that of a linkage unit") as error:
+    with pytest.raises(GramlinkError, match="does not answer like a linkage unit") as error:
         hospital.take_part()
     assert "\n" not in str(error.value)
     unit.tamper = lambda _, content: content

@@ -376,15 +376,15 @@ def test_a_certificate_makes_it_https(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--port", "70000"], "no port 70000"),
-        (["--certificate", "x.pem"], "given together"),
+        (["--port", "70000"], "70000 is not a port number"),
+        (["--certificate", "x.pem"], "together with its private key"),
         (["--certificate", "x.pem", "--private-key", "y.pem"], "x.pem is not a file"),
         (["--workers", "0"], "workers cannot be 0"),
         (["--keep-days", "-1"], "cannot be kept"),
-        (["--patience", "0"], "cannot be waited for"),
+        (["--patience", "0"], "the server cannot wait"),
         (["--largest-bundle", "0"], "largest bundle"),
-        (["--host", "300.0.0.1"], "cannot be listened on"),
-        (["--host", "\0"], "cannot be listened on"),
+        (["--host", "300.0.0.1"], "cannot listen on"),
+        (["--host", "\0"], "cannot listen on"),
     ],
     ids=str,
 )
