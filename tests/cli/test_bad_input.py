@@ -618,7 +618,7 @@ def test_records_that_there_are_not_cannot_be_explained(refused, linked_people):
     says = ["no record of clinic has a pseudonym that starts with 'xyz'", "clinic"]
     refused(*EXPLAIN, "xyz", right, says=says)
     refused(*EXPLAIN, left, "xyz", says="no record of office has a pseudonym")
-    refused(*EXPLAIN, right, left, says=["no record of clinic", "sorts first comes first"])
+    refused(*EXPLAIN, right, left, says=["no record of clinic", "the owner whose name sorts first"])
     refused(*EXPLAIN, "", right, says="200 records of clinic have a pseudonym")
 
 

@@ -132,9 +132,8 @@ def test_a_redirect_is_not_followed():
     "content", [b"", b"hello", b"[1]", b"\xff", b"[" * 10**5, b'{"a": 1, "a": 2}', b'{"a": NaN}']
 )
 def test_an_answer_that_is_no_json_object_is_refused(content):
-    with pytest.raises(
-        InvalidFile, match="does not answer like a linkage unit: it is not a JSON object"
-    ):
+    says = "does not answer like a linkage unit: it is not a JSON object"
+    with pytest.raises(InvalidFile, match=says):
         Script((200, content)).client().unit()
 
 

@@ -357,7 +357,7 @@ def test_a_schema_that_changes_under_way_is_refused(hospital, unit):
     with pytest.raises(GramlinkError):
         hospital.take_part()
     unit.schema = SCHEMA.replace("40", "41")
-    with pytest.raises(Mismatch, match="not the schema of the exchange, or no longer"):
+    with pytest.raises(Mismatch, match="is no longer, the schema of the exchange"):
         hospital.take_part()
 
 
@@ -577,7 +577,7 @@ def test_a_failed_exchange_ends_with_the_units_reason(hospital, unit):
 def test_results_that_were_erased_are_not_waited_for(hospital, unit):
     party = unit.party
     unit.party = lambda name, _: party(name, False)
-    with pytest.raises(Refused, match="no results for us any more"):
+    with pytest.raises(Refused, match="no longer has our results"):
         hospital.take_part()
 
 
