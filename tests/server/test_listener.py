@@ -349,7 +349,7 @@ def test_without_the_extra_it_is_said_what_to_install(tmp_path):
     command = [sys.executable, "-c", code, "unit", "serve", "--data", str(tmp_path / "unit")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
-    assert "has no uvicorn" in result.stderr
+    assert "uvicorn is missing" in result.stderr
     assert "hint: pip install gramlink[server]" in result.stderr
     assert not (tmp_path / "unit").exists()
 

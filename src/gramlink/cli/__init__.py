@@ -46,7 +46,7 @@ app = group(
     "gramlink",
     "Find the people several organisations have in common, without sharing their records.",
     PANELS,
-    "Start with `gramlink demo`. Each command's help has an example: `gramlink mine --help`.",
+    "Start with `gramlink demo`. Each command's help has an example: try `gramlink mine --help`.",
 )
 
 

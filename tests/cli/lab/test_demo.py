@@ -119,7 +119,7 @@ def test_the_demo_can_be_run_again_in_its_folder(run, folder):
 
 
 def test_the_demo_never_replaces_files_that_are_not_its_own(refused, done):
-    refused("demo", "-n", "200", "-o", ".", says="holds files that are not a demo's")
+    refused("demo", "-n", "200", "-o", ".", says="holds files that are not from a demo")
     assert (done / "hospital.ledger").is_file()
 
 

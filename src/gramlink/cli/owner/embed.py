@@ -40,7 +40,7 @@ def embed(
     source: OwnSource,
     speaker: Speaker,
 ) -> None:
-    """Turn the records into gram counts: the bundle for the linkage unit.
+    """Turn the records into gram counts, bundled for the linkage unit.
 
     Writes the bundle, under pseudonyms that only OWNER.key can map back.
 

@@ -59,7 +59,7 @@ def exchange(
     encoding: Encoding = "",
     speaker: Speaker,
 ) -> None:
-    """Take part in an exchange over the network, from start to finish.
+    """Take part in an exchange over the network, start to finish.
 
     Mines, shares, embeds, sends and fetches. Stop it at any time; run it again to resume.
 
