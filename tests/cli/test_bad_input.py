@@ -449,8 +449,11 @@ def test_a_file_that_was_sent_is_cut_short(refused, done, name, share):
         ),
         ("evaluate hospital.csv truth.csv", "hospital.csv has no column id_left"),
         ("evaluate both.csv hospital.csv", "hospital.csv has no column id_left"),
-        ("evaluate links.csv truth.csv", "no left id of links.csv is a left id of truth.csv"),
-        ("evaluate hospital-links.csv truth.csv", "no right id of hospital-links.csv is a"),
+        ("evaluate links.csv truth.csv", "links.csv and truth.csv have no left id in common"),
+        (
+            "evaluate hospital-links.csv truth.csv",
+            "hospital-links.csv and truth.csv have no right id in common",
+        ),
         ("mine hospital.csv --owner b --again projection.json", "not a mined file"),
     ],
 )
@@ -617,7 +620,7 @@ def test_records_that_there_are_not_cannot_be_explained(refused, linked_people):
     says = ["no record of clinic has a pseudonym that starts with 'xyz'", "clinic"]
     refused(*EXPLAIN, "xyz", right, says=says)
     refused(*EXPLAIN, left, "xyz", says="no record of office has a pseudonym")
-    refused(*EXPLAIN, right, left, says=["no record of clinic", "sorts first comes first"])
+    refused(*EXPLAIN, right, left, says=["no record of clinic", "the owner whose name sorts first"])
     refused(*EXPLAIN, "", right, says="200 records of clinic have a pseudonym")
 
 

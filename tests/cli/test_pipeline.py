@@ -146,7 +146,7 @@ def test_records_that_are_the_same_are_sent_once_and_all_come_back(run, done):
     more = [f"X{n},{name.lower()}" for n in range(5)]  # the same, once it is normalised
     (done / "hospital.csv").write_text("\n".join([rows[0], *more, *rows[1:]]) + "\n")
     out = run("embed", "hospital.csv").out
-    assert "5 records are the same as another in all fields, and sent once" in out
+    assert "5 records repeat another in all fields, and are not sent again" in out
     after, again = parts_of(done / "hospital.bundle")
     assert again == records
     assert {**after, "created": 0} == {**before, "created": 0}

@@ -123,7 +123,7 @@ def test_a_refusal_without_words_is_an_error_all_the_same(words):
 
 def test_a_redirect_is_not_followed():
     script = Script((307, b"", {"Location": "https://elsewhere.example"}))
-    with pytest.raises(Refused, match="elsewhere, which is not followed"):
+    with pytest.raises(Refused, match="elsewhere, and redirects are not followed"):
         script.client().token()
     assert len(script.requests) == 1
 
@@ -132,7 +132,8 @@ def test_a_redirect_is_not_followed():
     "content", [b"", b"hello", b"[1]", b"\xff", b"[" * 10**5, b'{"a": 1, "a": 2}', b'{"a": NaN}']
 )
 def test_an_answer_that_is_no_json_object_is_refused(content):
-    with pytest.raises(InvalidFile, match="not that of a linkage unit: it is not a JSON object"):
+    says = "does not answer like a linkage unit: it is not a JSON object"
+    with pytest.raises(InvalidFile, match=says):
         Script((200, content)).client().unit()
 
 
@@ -283,13 +284,13 @@ def test_another_upload_of_ours_that_is_still_under_way_is_waited_for():
     [b"{}", b'{"offset": -1}', b'{"offset": 51}', b'{"offset": "0"}', b'{"offset": true}'],
 )
 def test_an_offset_that_cannot_be_is_refused(answer):
-    with pytest.raises(InvalidFile, match="not that of a linkage unit: offset: "):
+    with pytest.raises(InvalidFile, match="does not answer like a linkage unit: offset: "):
         upload(lambda _: (200, answer), bytes(50))
 
 
 def test_a_unit_that_takes_nothing_exhausts_patience(monkeypatch):
     script = Script((200, b'{"offset": 0}'))
-    with pytest.raises(Unanswered, match="takes nothing of the bundle"):
+    with pytest.raises(Unanswered, match="accepts no more of the bundle"):
         script.client(monkeypatch, patience=20).upload("x", io.BytesIO(bytes(50)), 50, SHA256)
 
 

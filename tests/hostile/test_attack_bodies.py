@@ -65,7 +65,7 @@ def test_a_length_that_is_longer_than_the_body_is_not_waited_for(server, pair):
     path = f"{hospital.path}/upload?offset=0"
     answer = server.raw(head("PATCH", path, hospital.token, "Content-Length: 5000"), data[:1000])
     assert answer.startswith(b"HTTP/1.1 408")
-    assert f"nothing came for {PATIENCE} seconds".encode() in answer
+    assert f"nothing arrived for {PATIENCE} seconds".encode() in answer
     assert hospital.announce(data).json() == {"offset": 1000}
     clear(hospital)
 
@@ -133,7 +133,7 @@ def test_a_slow_body_is_not_waited_for(server, pair):
         connection.settimeout(MANY)
         answer += read_all(connection)
     assert answer.startswith(b"HTTP/1.1 408")
-    assert f"not all of it came within {PATIENCE} seconds".encode() in answer
+    assert f"not all of it arrived within {PATIENCE} seconds".encode() in answer
 
 
 def test_an_upload_that_is_cut_off_goes_on_where_it_was(server, two):
@@ -159,8 +159,8 @@ def test_a_bundle_that_is_uploaded_again_changes_nothing_and_another_is_refused(
         assert hospital.announce(data).json() == {"offset": len(data)}
         hospital.patch(b"", len(data))
         another = hospital.sealed()
-        assert_refused(hospital.announce(another, 409), 409, "uploaded already")
-        assert_refused(hospital.ask("PATCH", "upload?offset=0", content=another), 409, "goes on at")
+        assert_refused(hospital.announce(another, 409), 409, "already uploaded")
+        assert_refused(hospital.ask("PATCH", "upload?offset=0", content=another), 409, "continues")
         answer = hospital.ask("PATCH", f"upload?offset={len(data)}", content=another)
         assert answer.status_code in (200, 409)
         assert hospital.ask("GET", "", 200).json()["parties"][0]["bundle"]["sha256"] == sha256(data)

@@ -85,5 +85,5 @@ def test_the_picture_is_said_in_words_and_in_a_table():
         parsed.text
     )
     assert re.findall(r"(\S+ to \S+)\s+90,000", parsed.text) == ["−6 to −5"]
-    assert "no pair was compared" in drawn([])
-    assert "no pair was compared" in drawn([(3, 0)])
+    assert "no pairs were compared" in drawn([])
+    assert "no pairs were compared" in drawn([(3, 0)])

@@ -134,7 +134,7 @@ def test_a_page_without_links_or_candidates_can_be_drawn():
     none = Links((), (), pl.DataFrame({"match_weight": []}, schema={"match_weight": pl.Float64}))
     page = linkage_page("x", Linkage(none, none, None, 0.0, MODEL), {})
     assert page.count("<svg") == 1
-    assert "no pair was compared" in page
+    assert "no pairs were compared" in page
 
 
 def test_there_is_no_page_about_one_field():

@@ -349,7 +349,7 @@ def test_without_the_extra_it_is_said_what_to_install(tmp_path):
     command = [sys.executable, "-c", code, "unit", "serve", "--data", str(tmp_path / "unit")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
-    assert "has no uvicorn" in result.stderr
+    assert "uvicorn is missing" in result.stderr
     assert "hint: pip install gramlink[server]" in result.stderr
     assert not (tmp_path / "unit").exists()
 
@@ -376,15 +376,15 @@ def test_a_certificate_makes_it_https(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--port", "70000"], "no port 70000"),
-        (["--certificate", "x.pem"], "given together"),
+        (["--port", "70000"], "70000 is not a port number"),
+        (["--certificate", "x.pem"], "together with its private key"),
         (["--certificate", "x.pem", "--private-key", "y.pem"], "x.pem is not a file"),
         (["--workers", "0"], "workers cannot be 0"),
         (["--keep-days", "-1"], "cannot be kept"),
-        (["--patience", "0"], "cannot be waited for"),
+        (["--patience", "0"], "the server cannot wait"),
         (["--largest-bundle", "0"], "largest bundle"),
-        (["--host", "300.0.0.1"], "cannot be listened on"),
-        (["--host", "\0"], "cannot be listened on"),
+        (["--host", "300.0.0.1"], "cannot listen on"),
+        (["--host", "\0"], "cannot listen on"),
     ],
     ids=str,
 )

@@ -55,7 +55,7 @@ def test_a_worker_that_dies_twice_has_its_bundle_refused(unit, checking, scripte
     processes = scripted(DIE)
     with Runner(unit).running():
         found = wait_for(lambda: (me := checking[0].me()["bundle"])["state"] == "refused" and me)
-    assert "signal 9, most likely for want of memory" in found["reason"]
+    assert "signal 9, most likely for lack of memory" in found["reason"]
     assert len(processes) == 2
     assert (job_row(unit)["state"], job_row(unit)["attempts"]) == ("failed", 2)
     assert ("unit", "will check again") in log_of()

@@ -1,4 +1,4 @@
-"""The command line: one small module a command, thin over the library.
+"""The command line: one small module per command, a thin layer over the library.
 
 Nothing heavy is imported before a command runs, so that `--help` answers at once.
 """
@@ -44,9 +44,9 @@ PANELS = {
 
 app = group(
     "gramlink",
-    "Find the people whom several organisations have in common, without sharing their records.",
+    "Find the people several organisations have in common, without sharing their records.",
     PANELS,
-    "Start with `gramlink demo`. The help of each command has an example: `gramlink mine --help`.",
+    "Start with `gramlink demo`. Each command's help has an example: try `gramlink mine --help`.",
 )
 
 
@@ -73,7 +73,7 @@ def _before_any_command(
             "-v",
             count=True,
             show_default=False,
-            help="Log each step with its time and counts; -vv: also what is read and written.",
+            help="Log each step with its time and counts; -vv also logs what is read and written.",
         ),
     ] = 0,
 ) -> None:
@@ -81,19 +81,19 @@ def _before_any_command(
 
 
 def main() -> None:
-    """Run a command; what goes wrong is one line and a hint, and an exit code."""
-    # ended politely, a command removes what it has half written
+    """Run a command; report a failure as one line, a hint and an exit code."""
+    # exit the ordinary way, so that half-written files are removed
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         try:
             app()
         finally:
-            if sys.stdout:  # None where it is closed
+            if sys.stdout:  # None if it is closed
                 sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
     except GramlinkError as error:
         _fail(str(error), error.hint, error.exit_code)
     except MemoryError:
-        _fail("there is not enough memory", "link fewer records, or allow fewer edits", 1)
+        _fail("not enough memory", "link fewer records, or allow fewer edits", 1)
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
@@ -103,8 +103,8 @@ def main() -> None:
 
 
 def _drop_output() -> None:
-    """Send what could not be printed nowhere, lest Python try again as it ends."""
-    with suppress(OSError, ValueError):  # where output is not a file, there is nothing to do
+    """Discard unprinted output, so that Python does not try to print it again on exit."""
+    with suppress(OSError, ValueError):  # nothing to do if output is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

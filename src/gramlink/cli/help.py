@@ -1,6 +1,6 @@
-"""How commands are listed and explained: by who uses them, in whole sentences.
+"""How commands are listed and explained: grouped by who uses them, in whole sentences.
 
-A command's help is its docstring: what it does, more of it, and after `Example:` a line to copy.
+A command's help is its docstring: what it does, some details, and a line to copy after `Example:`.
 """
 
 import inspect
@@ -17,7 +17,7 @@ Entry = Command | typer.Typer
 
 
 class Group(TyperGroup):
-    """Commands under headings, in the order in which one uses them."""
+    """Commands under headings, in the order of use."""
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]]
 
@@ -26,7 +26,7 @@ class Group(TyperGroup):
         return [name for names in self.panels.values() for name in names]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write each command with the whole of its first sentence, where typer would cut it."""
+        """Write each command with its whole first sentence, which typer would cut short."""
         width = max(map(len, self.list_commands(ctx)))
         for panel, names in self.panels.items():
             with formatter.section(panel):
@@ -67,14 +67,14 @@ def group(
 
 
 def name_of(entry: Entry) -> str:
-    """What a command or a group is called."""
+    """The name of a command or group."""
     if isinstance(entry, typer.Typer):
         return str(entry.info.name)
-    return entry.__name__.strip("_")  # `list_`, which Python has taken
+    return entry.__name__.strip("_")  # `list_`, since Python has a `list`
 
 
 def _explained(command: Command) -> tuple[str, str]:
-    """The first sentence of a command's help, and the whole."""
+    """The first sentence of a command's help, and all of it."""
     text, _, example = inspect.cleandoc(command.__doc__ or "").partition("Example: ")
-    # \b keeps the example in a line of its own, to be copied
+    # \b keeps the example on a line of its own, to be copied
     return text.partition("\n\n")[0], f"{text}\b\nExample:\n  {example}"

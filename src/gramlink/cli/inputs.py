@@ -15,7 +15,7 @@ LINK_COLUMNS = ("id_left", "id_right", "unique_id_l", "unique_id_r")  # ours, an
 def read_opened(
     path: Path, identity_file: Path | None, told: Callable[[str], None] | None = None
 ) -> bytes:
-    """The bytes of a file, opened first if it is sealed; whom it is from is told."""
+    """The bytes of a file, opened first if it is sealed; `told` hears who sent it."""
     from gramlink.bundles.sealing import is_sealed, read_identity, unseal_from
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import read_bytes
@@ -25,7 +25,7 @@ def read_opened(
         return data
     if identity_file is None:
         raise InvalidParameter(
-            f"{path} is sealed", hint="name the identity file that opens it with --identity"
+            f"{path} is sealed", hint="use --identity to name the identity file that opens it"
         )
     opened, sender = unseal_from(data, read_identity(identity_file), path.name)
     if told:
@@ -35,7 +35,7 @@ def read_opened(
 
 
 def read_links(path: Path) -> "Links":
-    """Pairs of ids from a CSV file, by the column names that we or Splink give them."""
+    """Pairs of ids from a CSV file, under our column names or Splink's."""
     from gramlink.deciding.links import Links
 
     pairs = read_pairs(path)
@@ -43,7 +43,7 @@ def read_links(path: Path) -> "Links":
 
 
 def read_pairs(path: Path) -> "pl.DataFrame":
-    """A file of links or clusters, all of it as text, with the ids' columns named as ours."""
+    """A file of links or clusters, read as text, with its id columns renamed to ours."""
     import polars as pl
 
     from gramlink.records.tables import header, read_table

@@ -1,7 +1,7 @@
-"""The options that several commands share, each written once, and how they are read together.
+"""The options that several commands share, each defined once, and how they are grouped.
 
 A command takes a group of options as one value: a `Source` is where records come from, a
-`Speaker` is how the command speaks. `flat` turns such a command into what typer can read.
+`Speaker` is how the command speaks. `flat` turns such a command into one that typer can read.
 """
 
 import inspect
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 LINKAGE = Path("linkage.toml")
 
 Data = Annotated[Path, typer.Argument(help="The records, as CSV or Parquet.", metavar="DATA")]
-SchemaFile = Annotated[Path, typer.Option("--schema", help="What the owners agreed on.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema the owners agreed on.")]
 Separator = Annotated[str, typer.Option(help="The CSV separator, if not , ; tab or |.")]
 Encoding = Annotated[str, typer.Option(help="The CSV encoding, if not UTF-8.")]
-OwnerName = Annotated[str, typer.Option("--owner", help="This owner; default: DATA's name.")]
+OwnerName = Annotated[str, typer.Option("--owner", help="This owner's name; default: DATA's.")]
 KeyFile = Annotated[Path | None, typer.Option("--key", help="Default: OWNER.key.")]
 IdentityFile = Annotated[
-    Path | None, typer.Option("--identity", help="What opens a file that is sealed.")
+    Path | None, typer.Option("--identity", help="The identity file that opens a sealed file.")
 ]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
 ]
-Epsilon = Annotated[str, typer.Option(help="In place of the schema's.")]
+Epsilon = Annotated[str, typer.Option(help="Replaces the schema's epsilon.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 
@@ -47,11 +47,11 @@ class Source:
 
     @property
     def files(self) -> tuple[Path, Path]:
-        """What is read, which no output may replace."""
+        """The files that are read, which no output may replace."""
         return self.data, self.schema_file
 
     def schema(self, **overrides: Any) -> "Schema":
-        """The schema, with settings from the command line in place of some."""
+        """The schema, with the settings that the command line overrides."""
         from gramlink.records.schema import checked_schema, load_schema
 
         schema = load_schema(self.schema_file)
@@ -74,7 +74,7 @@ class OwnSource(Source):
 
     @property
     def name(self) -> str:
-        """The owner's name: as given, or the file's."""
+        """The owner's name: as given, or that of the data file."""
         from gramlink.io.files import owner_name
 
         return owner_name(self.owner or self.data.stem)
@@ -85,7 +85,7 @@ class OwnSource(Source):
 
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with each group of options spread out into its options.
+    """The command with each group of options spread into single options.
 
     >>> @dataclass
     ... class Speed:

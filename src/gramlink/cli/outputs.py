@@ -1,4 +1,4 @@
-"""How commands write files: never over one that is needed."""
+"""How commands write files, never replacing one that is needed."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ def refuse_overwriting(path: Path, *, force: bool, hint: str) -> None:
 
 
 def refuse_replacing(output: Path, *inputs: Path | None, option: str = "--output") -> None:
-    """Stop before a command's output takes the place of a file that it reads or keeps."""
+    """Stop before a command's output replaces a file that it reads or keeps."""
     for path in inputs:
         if path and os.path.realpath(output) == os.path.realpath(path):
             raise InvalidParameter(
@@ -26,8 +26,8 @@ def refuse_replacing(output: Path, *inputs: Path | None, option: str = "--output
 
 
 def write_csv(path: Path, frame: "pl.DataFrame") -> None:
-    """A frame to a CSV file, whole or not at all."""
+    """Write a frame to a CSV file, whole or not at all."""
     from gramlink.io.files import written_whole
 
-    with written_whole(path, mode=0o600) as file:  # ids and links are for their owner
+    with written_whole(path, mode=0o600) as file:  # only their owner may read ids and links
         file.write(frame.write_csv().encode())

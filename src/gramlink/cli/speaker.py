@@ -15,12 +15,12 @@ from gramlink.kernels import on_first_compilation
 
 
 def printable(text: str) -> str:
-    """Text that leaves the terminal as it is: names in it may be another party's."""
+    """Text without control characters: names in it may come from another party."""
     return "".join(symbol if symbol.isprintable() else "?" for symbol in text)
 
 
 def one_line(text: str) -> str:
-    """Text in one line that can be read."""
+    """Text as one readable line."""
     line = printable(" ".join(text.split()))
     return line if len(line) <= 1000 else line[:1000] + " ..."
 
@@ -37,22 +37,22 @@ class Speaker:
 
     @property
     def silent(self) -> bool:
-        """Whether nothing is said to a person."""
+        """Whether nothing is printed for a person."""
         return self.quiet or self.as_json
 
     def say(self, text: str = "") -> None:
-        """A line for a person."""
+        """Print a line for a person."""
         if not self.silent:
             typer.echo(printable(text))
 
     def summary(self, content: Any) -> None:
-        """The facts for a program."""
+        """Print the facts for a program."""
         if self.as_json:
             typer.echo(json.dumps(content))
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
-        """A bar with the time to go, on the terminal only."""
+        """A progress bar with the time remaining, on a terminal only."""
         if self.silent or not sys.stderr.isatty():
             yield None
             return
@@ -66,7 +66,7 @@ class Speaker:
 
 
 def confirmed(question: str) -> bool:
-    """Ask a question; Ctrl-C is an answer, too."""
+    """Ask a question, which Ctrl-C interrupts."""
     if hasattr(signal, "siginterrupt"):
         signal.siginterrupt(signal.SIGINT, True)  # which polars undoes
     return typer.confirm(question, err=True)

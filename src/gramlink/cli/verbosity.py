@@ -8,13 +8,13 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 
 def log_to_stderr(verbose: int, level: str) -> None:
-    """Log from now on what was asked for: by a number of `-v`, or by a level's name.
+    """Start logging at the level asked for, by the number of `-v` flags or by name.
 
-    Privacy: a log says how many records there are, and never what is in them.
+    Privacy: a log says how many records there are, never what is in them.
     """
     if level and level.lower() not in LEVELS:
         raise InvalidParameter(
-            f"GRAMLINK_LOG={level} is not a level of logging", hint=f"one of {', '.join(LEVELS)}"
+            f"GRAMLINK_LOG={level} is not a logging level", hint=f"one of {', '.join(LEVELS)}"
         )
     if not verbose and not level:
         return
@@ -24,5 +24,5 @@ def log_to_stderr(verbose: int, level: str) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("gramlink")
-    logger.handlers = [handler]  # one, however often a program runs commands
+    logger.handlers = [handler]  # only one, however often a program runs commands
     logger.setLevel(chosen)

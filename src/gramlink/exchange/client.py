@@ -1,4 +1,4 @@
-"""The calls of a data owner to the linkage unit, one method each."""
+"""A data owner's calls to the linkage unit, one method each."""
 
 import io
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class Client(Connection):
     """
 
     def unit(self) -> UnitInfo:
-        """What the unit says of itself; needs no token."""
+        """The unit's key and limits; needs no token."""
         return self._get(UnitInfo, "/api/unit")
 
     def token(self) -> TokenInfo:
@@ -49,16 +49,16 @@ class Client(Connection):
         return self._bytes(_path(name, "mined", sender), MOST_MINED)
 
     def put_recipient(self, name: str, key: str) -> None:
-        """Say what the others shall seal to."""
+        """Tell the unit which key the others must seal to."""
         self._put(_path(name, "recipient"), key.encode(), "text/plain")
 
     def put_mined(self, name: str, to: str, sealed: bytes) -> None:
-        """Leave what was mined for another owner, who alone can open it."""
+        """Leave what was mined for another owner, who is the only one able to open it."""
         path = _path(name, "mined", to)
         self._settled(lambda: self._put(path, sealed, "application/octet-stream"))
 
     def results(self, name: str, file: IO[bytes]) -> None:
-        """The sealed results, in the place of whatever the file had."""
+        """The sealed results, which replace what the file held."""
 
         def fetch(_: Answered) -> None:
             file.seek(0)
@@ -70,10 +70,10 @@ class Client(Connection):
     def upload(
         self, name: str, file: IO[bytes], size: int, sha256: str, progress: "Progress | None" = None
     ) -> None:
-        """Send the sealed bundle piece by piece, from where the unit has it.
+        """Send the sealed bundle in pieces, starting after what the unit has already.
 
-        After any failure the unit is asked anew what it has, as its answer may have been lost
-        on the way.
+        After any failure the unit is asked again how much it has, as its answer may have been
+        lost.
         """
         path, whole = _path(name, "upload"), NewUpload(size=size, sha256=sha256)
 
@@ -86,7 +86,7 @@ class Client(Connection):
                 file.seek(offset)
                 before, offset = offset, self._send(path, offset, file.read(PIECE), size)
                 if offset <= before:
-                    raise Later("it takes nothing of the bundle")
+                    raise Later("it accepts no more of the bundle")
                 answered()
             if progress:
                 progress(size, size)
@@ -97,7 +97,7 @@ class Client(Connection):
         try:
             answer = self.ask_for(Offset, "PATCH", f"{path}?offset={offset}", content=piece)
         except Refused as error:
-            if error.status == 409:  # the unit has another part of it than we think
+            if error.status == 409:  # the unit does not have the part of it that we think
                 raise Later(str(error)) from error
             raise
         return self._within(answer, size)
@@ -115,7 +115,7 @@ class Client(Connection):
 
     def _within(self, answer: Offset, size: int) -> int:
         if answer.offset > size:
-            raise self.unexpected("offset: it has more of the bundle than there is")
+            raise self.unexpected("offset: it claims more bytes than the bundle has")
         return answer.offset
 
     def _get(self, model: type[Model], path: str) -> Model:

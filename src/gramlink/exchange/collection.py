@@ -1,4 +1,4 @@
-"""What comes back: opened, received, and written with our own ids."""
+"""What comes back: opened, checked, and written with our own ids."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ _ROWS = {"links": "links", "possible": "possible links, for review", "clusters":
 
 
 def summary(done: dict[str, Any]) -> Iterator[str]:
-    """What was found, a line for each two owners."""
+    """What was found, with a line for each pair of owners."""
     for one in done["counts"]:
         line = f"{one['left']} and {one['right']}: {one['links']:,} links"
         line += f", {one['possible']:,} possible ones" if one["possible"] else ""
@@ -54,7 +54,7 @@ def summary(done: dict[str, Any]) -> Iterator[str]:
 
 
 def _received(part: Part, projection: Projection, returns: str) -> tuple[Results, Tables]:
-    """The results and their tables with our own ids; what is not ours is not kept."""
+    """The results, and their tables with our own ids; results that are not ours are not kept."""
 
     def checked(sealed: bytes) -> tuple[Results, Tables]:
         results = Results.from_bytes(unseal(sealed, part.identity, _WHAT), _WHAT)

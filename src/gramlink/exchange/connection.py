@@ -1,9 +1,9 @@
 """The connection to a linkage unit: one address, one token, patience, and bounds.
 
-What fails for a while, as when a connection breaks or the unit restarts, is tried again until
-the unit has not answered for as long as there is patience. What the unit sends is bounded in
-size before it is kept, and no redirect is followed: the token goes to the address it was given
-for, and nowhere else.
+Temporary failures, such as a broken connection or a restart of the unit, are retried until the
+unit has not answered for as long as we are patient. The size of what the unit sends is checked
+before it is kept, and redirects are not followed: the token goes only to the address it was
+given for.
 """
 
 import io
@@ -37,13 +37,13 @@ _TOKEN_HINT = "check the token file; the operator of the unit can issue a new to
 
 
 class Later(Exception):
-    """A request that may succeed when it is tried again."""
+    """A request that may succeed if tried again."""
 
 
 class Connection:
     """A way to ask the unit at one address, with one token, until it is closed.
 
-    `say` prints a line, `pause` waits for so many seconds.
+    `say` prints a line, `pause` waits for a number of seconds.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Connection:
         )
 
     def close(self) -> None:
-        """Let go of the address."""
+        """Close the connection."""
         self._http.close()
 
     def ask(
@@ -122,9 +122,9 @@ class Connection:
             raise self.unexpected(str(error)) from error
 
     def patiently(self, attempt: Callable[[Answered], T]) -> T:
-        """Try again while there is patience, which is counted from the last answer.
+        """Try again until patience, counted from the last answer, runs out.
 
-        An attempt of several requests calls what it is given after each that took it further.
+        An attempt of several requests calls its argument after each one that made progress.
         """
         deadline, delay, said = time.monotonic() + self._patience, FIRST_PAUSE, False
 
@@ -140,7 +140,7 @@ class Connection:
                 if left <= 0:
                     raise Unanswered(
                         f"{self.url} has not answered for {self._patience:.0f} seconds: {trouble}",
-                        hint="run the same command again to go on",
+                        hint="run the same command again to resume",
                     ) from trouble
                 if not said:
                     self._say("the linkage unit does not answer; trying again")
@@ -149,10 +149,10 @@ class Connection:
             delay = min(2 * delay, LONGEST_PAUSE)
 
     def unexpected(self, why: str) -> InvalidFile:
-        """What to raise at an answer that no linkage unit gives."""
+        """The error for an answer that no linkage unit would give."""
         return InvalidFile(
-            f"the answer of {self.url} is not that of a linkage unit: {why}",
-            hint="check the address, and use the same gramlink at all parties",
+            f"{self.url} does not answer like a linkage unit: {why}",
+            hint="check the address; all parties must use the same version of gramlink",
         )
 
     def _copy(self, answer: "httpx.Response", sink: IO[bytes], limit: int) -> None:
@@ -167,7 +167,7 @@ class Connection:
         status = answer.status_code
         if answer.is_redirect:
             return Refused(
-                f"{self.url} sends us elsewhere, which is not followed",
+                f"{self.url} redirects elsewhere, and redirects are not followed",
                 hint="ask the operator of the unit for its address",
                 status=status,
             )
@@ -175,15 +175,15 @@ class Connection:
         self._copy(answer, said, MOST_WORDS)
         try:
             problem = read(Problem, said.getvalue())
-        except ValueError:  # a proxy's words, perhaps
+        except ValueError:  # perhaps from a proxy
             problem = Problem(error="")
-        message = problem.error or f"no, with status {status} and no reason"
+        message = problem.error or f"status {status}, without a reason"
         hint = _TOKEN_HINT if status == 401 else problem.hint
         return Refused(f"the linkage unit says: {message}", hint=hint, status=status)
 
     @contextmanager
     def _told_apart(self) -> Iterator[None]:
-        """Tell what may go away from what will not."""
+        """Tell temporary failures from permanent ones."""
         import httpx
 
         try:
@@ -193,7 +193,7 @@ class Connection:
             if isinstance(wrong, ssl.SSLCertVerificationError):
                 raise Refused(
                     f"the certificate of {self.url} is not trusted: {wrong.verify_message}",
-                    hint="name the certificate of its authority with --authority",
+                    hint="use --authority to name the certificate of the authority that signed it",
                 ) from error
             if wrong is not None and wrong.reason == "WRONG_VERSION_NUMBER":
                 raise Refused(
@@ -203,7 +203,7 @@ class Connection:
 
 
 def checked_url(url: str, *, insecure: bool) -> str:
-    """An address to which a token can be sent: by TLS, or to this very machine.
+    """An address that a token can be sent to: over TLS, or on this machine.
 
     >>> checked_url("https://unit.example/linkage/", insecure=False)
     'https://unit.example/linkage'
@@ -222,21 +222,21 @@ def checked_url(url: str, *, insecure: bool) -> str:
         )
     if parts.scheme == "http" and not insecure and not _is_this_machine(host):
         raise InvalidParameter(
-            f"{host} would be spoken to without TLS, and anyone on the way could read the token",
-            hint="use https://, or --insecure on a network that you trust",
+            f"without TLS, anyone on the way to {host} could read the token",
+            hint="use https://, or --insecure on a network you trust",
         )
     return url.rstrip("/")
 
 
 def read_token(path: Path) -> str:
-    """The token in a file; what is wrong with it is said without showing it."""
+    """The token in a file; errors never show it."""
     try:
         with path.open("rb") as file:
             token = file.read(1001).decode("ascii").strip()
     except OSError as error:
         raise InvalidFile(
             f"{path} cannot be read: {error.strerror or error}",
-            hint="name the file that holds the token which the operator gave you",
+            hint="name the file with the token that the operator gave you",
         ) from error
     except UnicodeDecodeError:
         token = ""
@@ -255,13 +255,13 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _trusted(authority: Path | None) -> ssl.SSLContext:
-    """The authorities of the system or, if one is named, that one alone."""
+    """The system's authorities or, if one is named, only that one."""
     try:
         return ssl.create_default_context(cafile=str(authority) if authority else None)
     except OSError as error:
         raise InvalidFile(
             f"{authority} is not a certificate: {error.strerror or error}",
-            hint="it must be a PEM file, as the operator of the unit has it",
+            hint="it must be a PEM file; ask the operator of the unit for it",
         ) from error
 
 

@@ -1,8 +1,8 @@
-"""Consent: what an owner is shown before anything is spent or sent, and what it agreed to.
+"""Consent: what an owner is shown before anything is spent or sent, and what it has agreed to.
 
-The linkage unit hands out the owners' keys. One that cheats could put a key of its own in the
-place of another owner's, and read the grams that are not for it. So the owners compare one
-code over all keys by telephone, or name the keys that they had from each other.
+The linkage unit hands out the owners' keys. A dishonest unit could replace an owner's key with
+one of its own, and read grams that are not meant for it. So the owners compare a single code over
+all keys by telephone, or name the keys they received from each other.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,15 +40,15 @@ class Terms:
     data: str  # digest of the data file
     columns: Mapping[str, list[str]]  # what each field is read from
     returns: Mapping[str, str]  # what goes back to whom
-    pinned: bool = False  # whether the other owners' keys were had from them
+    pinned: bool = False  # whether the other owners gave us their keys themselves
 
     @property
     def code(self) -> str:
-        """The same at all owners if, and only if, they were given the same keys."""
+        """The same for all owners if, and only if, they were given the same keys."""
         return keys_code(self.keys)
 
     def noted(self) -> dict[str, str]:
-        """What must be the same when the command goes on."""
+        """What must be the same when the command resumes."""
         return {
             "keys code": self.code,
             "unit's key": self.unit.key,
@@ -65,7 +65,7 @@ def _listed(table: Mapping[str, object]) -> str:
 
 
 def keys_code(keys: Mapping[str, Recipient]) -> str:
-    """One code over all owners' keys, to be compared by telephone.
+    """One code over all owners' keys, to compare by telephone.
 
     >>> from gramlink.bundles.sealing import new_identity
     >>> len(keys_code({"hospital": new_identity().recipient}))
@@ -76,18 +76,18 @@ def keys_code(keys: Mapping[str, Recipient]) -> str:
 
 
 def served_keys(part: Part, status: ExchangeInfo, pinned: Sequence[Path]) -> dict[str, Recipient]:
-    """The keys of all owners as the unit has them, as far as they can be checked."""
+    """The keys of all owners as the unit gave them, checked as far as possible."""
     keys = {party.name: party.recipient for party in status.parties if party.recipient}
     own = part.identity.recipient
     if keys[part.owner.name] != own:
         raise Mismatch(
-            f"the linkage unit has another key of {part.owner.name} than {part.folder.path}",
-            hint="is the exchange under way in another folder, or your token in other hands?",
+            f"the linkage unit's key for {part.owner.name} is not the one in {part.folder.path}",
+            hint="did you join from another folder, or does somebody else have your token?",
         )
     different = {recipient.key for recipient in (*keys.values(), part.place.unit)}
     if len(different) <= len(keys):
         raise Mismatch(
-            "two parties have the same key: the linkage unit, or an owner, is not who it says",
+            "two parties have the same key: the linkage unit or an owner is not who it says",
             hint="call the other owners; nothing was spent or sent",
         )
     if pinned:
@@ -103,24 +103,24 @@ def _check_pinned(
         if recipient not in others.values():
             raise Mismatch(
                 f"the linkage unit has no other owner with the key in {path}",
-                hint="call that owner: the unit may have put a key in the place of its own",
+                hint="call that owner: the unit may have replaced its key with another",
             )
     unknown = [name for name, recipient in others.items() if recipient not in pinned.values()]
     if unknown:
         raise Mismatch(
             f"no --peer file has the key of {', '.join(unknown)}",
-            hint="name the files of all other owners, or of none and compare the keys code",
+            hint="name the files of all other owners, or name none and compare the keys code",
         )
 
 
 def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
-    """Ask for consent, or see that all is still as it was when consent was given."""
+    """Ask for consent, or check that nothing has changed since it was given."""
     now, before = terms.noted(), part.folder.noted(CONSENT)
     if before is None:
         for line in _shown(part, terms, status):
             part.voice.say(line)
         if not part.voice.ask("Mine and send this?"):
-            raise GramlinkError("not agreed to; nothing was spent, and nothing sent but your key")
+            raise GramlinkError("you did not agree; nothing was spent, and only your key was sent")
         part.folder.note(CONSENT, now)
         return
     changed = [
@@ -131,7 +131,7 @@ def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
     if changed:
         raise Mismatch(
             f"since you agreed, this has changed: {'; '.join(changed)}",
-            hint=f"if that is meant, delete {part.folder / CONSENT} to be asked again",
+            hint=f"if you meant to change it, delete {part.folder / CONSENT} to be asked again",
         )
 
 
@@ -147,7 +147,7 @@ def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
         yield f"  epsilon {shown(terms.cost)} of the {left} left in {ledger.path}"
         yield "    for " + ", ".join(f"{name} {shown(cost)}" for name, cost in split.items())
     else:
-        yield "  nothing: what was mined before is used again"
+        yield "  nothing: what was mined before is reused"
     yield f"will be sent to {others}, sealed to its reader's key:"
     yield f"  the frequent grams of {', '.join(split)}, with noisy counts"
     yield "will be sent to the linkage unit, sealed to its key:"
@@ -169,7 +169,7 @@ def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
 
 
 def _most_bytes(owner: Owner) -> int:
-    """What the rows of the bundle take, before they are packed."""
+    """The size of the bundle's rows before packing."""
     schema = owner.schema
     row = 32
     for field in schema.fields:

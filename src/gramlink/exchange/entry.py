@@ -1,4 +1,4 @@
-"""Before a part begins: what the folder, the exchange's schema and the ledger must be like."""
+"""Checks before a part begins: of the folder, the exchange's schema and the ledger."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +23,7 @@ from gramlink.records.schema import Schema, checked_schema, differences, load_sc
 
 
 def settle(folder: Folder, place: Place) -> None:
-    """Note which exchange a folder is of, or see that it is of this one."""
+    """Note which exchange a folder belongs to, or check that it belongs to this one."""
     now = {"exchange": place.exchange, "party": place.party, "unit's key": place.unit.key}
     before = folder.noted(EXCHANGE)
     if before is None:
@@ -33,7 +33,7 @@ def settle(folder: Folder, place: Place) -> None:
         if before.get(what) != found:
             raise Mismatch(
                 f"the {what} of {folder.path} is {before.get(what)}, not {found}",
-                hint="name another folder with --folder; if the unit's key changed, ask why",
+                hint="use --folder to name another folder; if the unit's key changed, ask why",
             )
 
 
@@ -46,8 +46,8 @@ def agreed_schema(
         folder.write(SCHEMA, fetched)
     if folder.read(SCHEMA) != fetched:
         raise Mismatch(
-            f"{folder / SCHEMA} is not the schema of the exchange, or no longer",
-            hint="leave it as it came; name a copy with your own columns with --schema",
+            f"{folder / SCHEMA} is not, or is no longer, the schema of the exchange",
+            hint="do not edit it; use --schema to name a copy with your own columns",
         )
     schema = load_schema(folder / SCHEMA)
     check_secrecy(schema.agreed)
@@ -57,14 +57,14 @@ def agreed_schema(
         if different:
             raise Mismatch(
                 f"the schema of the exchange and {own} differ in {'; '.join(different)}",
-                hint=f"start from {folder / SCHEMA}, and change columns and formats only",
+                hint=f"start from {folder / SCHEMA}, and change only columns and formats",
             )
         schema = ours
     return checked_schema(**{**dict(schema), "epsilon": epsilon}) if epsilon else schema
 
 
 def own_identity(folder: Folder, place: Place) -> Identity:
-    """The keys of this exchange, made on first use."""
+    """The exchange's keys, made on first use."""
     if not folder.has(IDENTITY):
         write_identity(folder / IDENTITY, new_identity(), place.party)
     identity = read_identity(folder / IDENTITY)
@@ -74,9 +74,9 @@ def own_identity(folder: Folder, place: Place) -> Identity:
 
 
 def use_again(folder: Folder, place: Place, source: Path, schema: Schema) -> None:
-    """Take what was mined and paid for before, in the place of mining.
+    """Reuse what was mined and paid for before, instead of mining.
 
-    Privacy: a release that is used again costs nothing again.
+    Privacy: reusing a release costs nothing more.
     """
     if folder.has(MINING):
         return
@@ -86,22 +86,22 @@ def use_again(folder: Folder, place: Place, source: Path, schema: Schema) -> Non
         raise Mismatch(
             f"{source} was mined by {mined.owner}"
             + (f", and differs from the exchange in {'; '.join(different)}" if different else ""),
-            hint=f"name what {place.party} mined with the settings of this exchange",
+            hint=f"name a file that {place.party} mined with the settings of this exchange",
         )
     folder.write(MINED, mined.to_json())
     folder.note(MINING, {"again": mined.digest})
 
 
 def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -> None:
-    """Refuse what the ledger cannot pay, or has paid already, before anyone is kept waiting."""
+    """Refuse what the ledger cannot pay for, or has paid for already, before anyone has to wait."""
     if folder.has(MINING):
         return
     state, purpose = ledger.state, purpose_of(place, "")
     for release in state.releases:
         if {key: release.parameters.get(key) for key in purpose} | {"nonce": ""} == purpose:
             raise Mismatch(
-                f"{ledger.path.name} has paid for this exchange already, from another folder",
-                hint="name that folder with --folder, to go on there",
+                f"{ledger.path.name} has already paid for this exchange, from another folder",
+                hint="use --folder to name that folder, and resume there",
             )
     cost = sum(schema.costs.values(), Fraction(0))
     if cost > state.left:
@@ -109,10 +109,10 @@ def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -
             f"taking part costs epsilon {shown(cost)}, only {shown(state.left)} is left "
             f"in {ledger.path.name}",
             hint=f"`gramlink ledger {ledger.path.name} --allow {shown(state.spent + cost)}` allows "
-            "it; --epsilon spends less; --mined FILE uses again what was paid for",
+            "it; --epsilon spends less; --mined FILE reuses what was paid for",
         )
 
 
 def purpose_of(place: Place, nonce: str) -> dict[str, str]:
-    """What a ledger says that something was mined for."""
+    """The ledger's note of what something was mined for."""
     return {"exchange": place.exchange, "unit": place.unit.key, "nonce": nonce}

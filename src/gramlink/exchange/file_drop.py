@@ -1,9 +1,9 @@
 """File drop: sealed bundles in an inbox, receipts and sealed results in an outbox.
 
-The linkage unit's part where parties exchange files and nothing else. Each file of the inbox
-gets a receipt that says whether it was taken, or why not. When the bundles of all owners of an
+The linkage unit's part when the parties only exchange files. Each file in the inbox gets a
+receipt that says whether it was accepted, or why not. Once the bundles of all owners of an
 exchange are there, they are linked, and each owner's results are sealed to the key its bundle
-names. What was answered once is not answered again until a bundle changes.
+names. An exchange is answered once, and again only if a bundle changes.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ SUFFIXES = (".age", ".bundle")
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A file of the inbox: what it says of itself, or why it was refused."""
+    """A file in the inbox: what it says about itself, or why it was refused."""
 
     name: str
     digest: str
@@ -45,12 +45,12 @@ class Received:
 
     @property
     def owner(self) -> str:
-        """Whose it is."""
+        """The owner that sent it."""
         return str(self.manifest.get("owner", ""))
 
     @property
     def receipt(self) -> str:
-        """What its sender is told."""
+        """The text for its sender."""
         if self.refused:
             return f"refused: {self.refused}\n"
         return f"accepted: the bundle of {self.owner}, digest {self.digest}\n"
@@ -58,7 +58,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An exchange: who sent a bundle and who is awaited, and the files written for it."""
+    """An exchange: who sent a bundle, who still has to, and the files written for it."""
 
     exchange: str
     owners: tuple[str, ...]
@@ -75,10 +75,10 @@ def attend(
     returns: str = "links",
     progress: Progress | None = None,
 ) -> tuple[list[Received], list[Answered]]:
-    """Look through the inbox once, and answer what can be answered.
+    """Go through the inbox once, and answer the exchanges that can be answered.
 
-    Privacy: opens bundles in memory only. Receipts and records name owners and digests; all
-    else that is written is sealed to its owner.
+    Privacy: opens bundles in memory only. Receipts and records name owners and digests;
+    everything else that is written is sealed to its owner.
     """
     identity = read_identity(identity_file)
     with alone(outbox / ".gramlink.lock", "at work"):
@@ -101,7 +101,7 @@ def attend(
 
 
 def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
-    """Each file, opened and checked in another process, which a hostile one may take down."""
+    """Each file, opened and checked in another process, which a hostile file may crash."""
     context = multiprocessing.get_context("spawn")
     paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
     pool = ProcessPoolExecutor(1, context)
@@ -112,15 +112,15 @@ def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
             except BrokenProcessPool:
                 pool.shutdown()
                 pool = ProcessPoolExecutor(1, context)
-                yield Received(path.name, "", {}, "it took down the process that read it")
+                yield Received(path.name, "", {}, "it crashed the process that read it")
             except (MemoryError, OverflowError):
-                yield Received(path.name, "", {}, "it is too large to be read")
+                yield Received(path.name, "", {}, "it is too large to read")
     finally:
         pool.shutdown()
 
 
 def check(path: Path, identity_file: Path) -> Received:
-    """What a file is, after all of it was read."""
+    """What a file is, once all of it has been read."""
     digest = ""
     try:
         data = read_bytes(path)
@@ -134,7 +134,7 @@ def check(path: Path, identity_file: Path) -> Received:
 
 
 def _without_doubles(received: list[Received]) -> list[Received]:
-    """The same, where two bundles of an owner for one exchange are refused, both of them."""
+    """The same, with both bundles refused if an owner sent two for one exchange."""
     owners: dict[str, list[str]] = {}
     for one in received:
         if not one.refused:
@@ -187,12 +187,12 @@ def _answered(
 def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != digest:
-        raise Mismatch(f"{path.name} changed while it was read", hint="run this again")
+        raise Mismatch(f"{path.name} changed while being read", hint="run this again")
     return Bundle.from_bytes(unseal(data, identity, path.name), path.name)
 
 
 def _recorded(path: Path) -> Any:
-    """The bundles that were answered last, and with what."""
+    """The bundles answered last, and what went back."""
     try:
         content = json.loads(path.read_bytes())
         return {"bundles": content["bundles"], "returns": content["returns"]}
@@ -201,7 +201,7 @@ def _recorded(path: Path) -> Any:
 
 
 def _tell(outbox: Path, name: str, receipt: str) -> None:
-    """Leave a receipt; a file whose name leaves no room for one goes without."""
+    """Leave a receipt, unless the file's name is too long for one."""
     with suppress(InvalidFile):
         _write(outbox / f"{name}.receipt.txt", receipt.encode())
 

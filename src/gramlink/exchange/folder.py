@@ -1,7 +1,7 @@
-"""The folder of an owner's part in one exchange: all that a stopped command needs to go on.
+"""The folder of an owner's part in one exchange: all that a stopped command needs to resume.
 
-Every file appears whole or not at all, and under a name of ours: no name that another party
-chose becomes that of a file. The other owners go by their numbers in the order of their names.
+Every file appears whole or not at all, under a name that we choose: no name that another party
+chose is used for a file. The other owners are numbered in the order of their names.
 """
 
 import os
@@ -25,7 +25,7 @@ _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Where the files of one part are."""
+    """The files of one owner's part."""
 
     path: Path
 
@@ -33,7 +33,7 @@ class Folder:
         return self.path / name
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Whether a file exists."""
         return (self / name).is_file()
 
     def read(self, name: str) -> bytes:
@@ -46,7 +46,7 @@ class Folder:
             file.write(data)
 
     def note(self, name: str, content: dict[str, Any]) -> None:
-        """Write down what the next try needs to know."""
+        """Write down what the next run needs to know."""
         self.write(name, to_json(name.removesuffix(".json"), content))
 
     def noted(self, name: str) -> dict[str, Any] | None:
@@ -57,7 +57,7 @@ class Folder:
 
     @contextmanager
     def fetching(self, name: str) -> Iterator[IO[bytes]]:
-        """A file to write to and read again, which is kept if nothing is found wrong with it."""
+        """A file to write and then read back, which is kept if nothing is wrong with it."""
         part = self / f".{name}.fetched.part"
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | _BINARY, 0o600)
         try:
@@ -66,7 +66,7 @@ class Folder:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self / name)
-            with suppress(OSError):  # it is there, whether or not a power cut could undo that
+            with suppress(OSError):  # the file is there, even if a power cut could still undo that
                 sync_folder(self.path)
         finally:
             part.unlink(missing_ok=True)
@@ -74,30 +74,30 @@ class Folder:
 
 @contextmanager
 def taken(path: Path) -> Iterator[Folder]:
-    """The folder, made if it is not there, for this process alone while it lasts."""
+    """The folder, made if missing, and kept for this process alone."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InvalidFile(
-            f"{path} cannot be made: {error.strerror or error}",
+            f"cannot make {path}: {error.strerror or error}",
             hint="name another folder with --folder",
         ) from error
     with alone(path / "lock", "taking part"):
         folder = Folder(path)
         _check(folder)
         for name in (*_OURS, "mined-*"):
-            for stale in path.glob(f".{name}.*part"):  # of a process that was killed
+            for stale in path.glob(f".{name}.*part"):  # left by a process that was killed
                 stale.unlink(missing_ok=True)
         yield folder
 
 
 def _check(folder: Folder) -> None:
-    """Refuse a folder of something else, whose files would be replaced."""
+    """Refuse a folder used for something else, whose files would be replaced."""
     if folder.has(EXCHANGE):
         return
     for name in _OURS:
         if (folder / name).exists():
             raise InvalidParameter(
-                f"{folder / name} exists already, and is not that of an exchange",
-                hint="name a new folder with --folder",
+                f"{folder / name} exists already, and does not belong to an exchange",
+                hint="use --folder to name a new folder",
             )

@@ -18,7 +18,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How a part speaks: a line, a bar while something lasts, and a question."""
+    """How a part speaks: a line, a progress bar, and a question."""
 
     say: Callable[[str], None]
     bar: Callable[[str], AbstractContextManager[Progress | None]]
@@ -37,22 +37,22 @@ class Part:
     identity: Identity
 
     def status(self) -> ExchangeInfo:
-        """How far the exchange has come; one that has failed ends here."""
+        """How far the exchange has come; raises if it has failed."""
         status = status_of(self.client, self.place)
         if status.stage == "failed":
             raise GramlinkError(
-                f"the linkage unit could not link: {status.reason or 'it does not say why'}",
-                hint="ask its operator; what you mined is paid for, and is in the folder",
+                f"the linkage unit could not link: {status.reason or 'it gives no reason'}",
+                hint="ask its operator; what you mined is paid for, and kept in the folder",
             )
         return status
 
     def others(self, status: ExchangeInfo) -> dict[str, int]:
-        """The other owners, each with its number among all."""
+        """The other owners, each with its number among all owners."""
         numbered = enumerate(status.names, 1)
         return {name: number for number, name in numbered if name != self.owner.name}
 
     def until(self, awaited: Callable[[ExchangeInfo], str]) -> ExchangeInfo:
-        """Wait until nothing is awaited any more; what is, is said whenever it changes."""
+        """Wait until nothing is missing; say what is missing whenever that changes."""
         said = ""
         for status in self.polled():
             waiting = awaited(status)
@@ -64,7 +64,7 @@ class Part:
         raise AssertionError  # there is always another status
 
     def polled(self) -> Iterator[ExchangeInfo]:
-        """The status again and again; ever more rarely while it stays the same."""
+        """The status again and again, less often while it stays the same."""
         delay, before = FIRST_PAUSE, self.status()
         while True:
             yield before

@@ -1,4 +1,4 @@
-"""An owner's whole part in an exchange, which can be stopped and gone on with at any point."""
+"""An owner's whole part in an exchange, which can be stopped and resumed at any point."""
 
 import hashlib
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ class Choices:
 
 
 def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
-    """Do what is left to do, and say what came of it.
+    """Do what is left to do, and return the outcome.
 
-    Privacy: asks for consent before it spends or sends anything. Epsilon is charged once for
-    an exchange, however often this is stopped and started.
+    Privacy: asks for consent before it spends or sends anything. Epsilon is charged once per
+    exchange, however often this is stopped and started.
     """
     if choices.folder and (choices.folder / DONE).is_file():
         return _finished(Folder(choices.folder), voice)
@@ -119,7 +119,7 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     for line in summary(done):
         part.voice.say(line)
     part.voice.say(f"keep {ledger.path} with the data")
-    part.voice.say(f"keep {part.folder / MINED}: it is paid for, and --mined uses it again")
+    part.voice.say(f"keep {part.folder / MINED}: it is paid for, and --mined reuses it")
     part.voice.say(f"keep {part.folder / KEY} if others will send you data under your pseudonyms")
     part.voice.say(f"{part.folder.path} is not for others to read")
     return done

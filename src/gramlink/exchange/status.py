@@ -1,4 +1,4 @@
-"""Where an owner takes part, and how the exchange stands there, as the linkage unit says it."""
+"""Which exchange an owner takes part in, and its state according to the linkage unit."""
 
 from dataclasses import dataclass
 
@@ -22,19 +22,19 @@ def place_of(client: Client) -> Place:
     token = client.token()
     if token.role != "party":
         raise Mismatch(
-            "this token is not that of a data owner",
-            hint="use the token that the operator of the unit made for you",
+            "this is not a data owner's token",
+            hint="use the token that the unit's operator made for you",
         )
     if token.exchange is None or token.party is None:
-        raise client.unexpected("it does not say whose the token is")
+        raise client.unexpected("it does not say whose token this is")
     return Place(token.exchange, token.party, client.unit().recipient)
 
 
 def status_of(client: Client, place: Place) -> ExchangeInfo:
-    """How the exchange stands, with its parties in the order of their names."""
+    """The state of the exchange, with its parties in the order of their names."""
     status = client.exchange(place.exchange)
     if status.name != place.exchange:
-        raise client.unexpected("it is of another exchange")
+        raise client.unexpected("it describes another exchange")
     if place.party not in status.names:
         raise client.unexpected("we are not among its parties")
     in_order = sorted(status.parties, key=lambda party: party.name)

@@ -1,4 +1,4 @@
-"""The steps of an owner's part. Each finds in the folder what it did before, and goes on."""
+"""The steps of an owner's part. Each finds in the folder what it did before, and resumes."""
 
 import hashlib
 import secrets
@@ -21,7 +21,7 @@ from gramlink.privacy.ledger import Ledger
 
 @logged("exchange, join")
 def join(part: Part) -> ExchangeInfo:
-    """Say what the others shall seal to, and wait until all have."""
+    """Give our key, which the others seal to, and wait until all have given theirs."""
     own = part.identity.recipient
     if part.status()[part.owner.name].recipient != own:
         part.client.put_recipient(part.place.exchange, own.key)
@@ -34,13 +34,13 @@ def join(part: Part) -> ExchangeInfo:
 
 
 def is_paid_for(part: Part) -> bool:
-    """Whether what was mined for another exchange is used again."""
+    """Whether what was mined for another exchange is reused."""
     return "again" in (part.folder.noted(MINING) or {})
 
 
 @logged("exchange, mine")
 def mine(part: Part, ledger: Ledger) -> Mined:
-    """What was mined for this exchange, paid for once however often this is asked."""
+    """What was mined for this exchange, paid for once however often this is called."""
     noted = part.folder.noted(MINING)
     if noted and is_paid_for(part):
         return Mined.from_json(part.folder.read(MINED), str(part.folder / MINED))
@@ -67,7 +67,7 @@ def mine(part: Part, ledger: Ledger) -> Mined:
 
 @logged("exchange, share")
 def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
-    """Leave what was mined for each other owner, the same bytes whenever it is tried."""
+    """Leave what was mined for each other owner, with the same bytes at every try."""
     status = _of_the_agreed(part.status(), keys)
     for name, number in part.others(status).items():
         file = f"mined-for-{number}.age"
@@ -79,11 +79,11 @@ def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
 
 
 def _of_the_agreed(status: ExchangeInfo, keys: Mapping[str, Recipient]) -> ExchangeInfo:
-    """The status, if the parties are those that this owner has agreed to."""
+    """The status, if the parties are those this owner agreed to."""
     if set(status.names) != set(keys):
         raise Mismatch(
-            f"the parties are {', '.join(status.names)}, and not those you agreed to",
-            hint="call the other owners: somebody may want to read what is not for them",
+            f"the parties are {', '.join(status.names)}, not those you agreed to",
+            hint="call the other owners: somebody may be trying to read what is not for them",
         )
     return status
 
@@ -105,14 +105,14 @@ def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projectio
     file = str(part.folder / PROJECTION)
     projection = Projection.from_json(part.folder.read(PROJECTION), file)
     if set(projection.owners) != set(keys):
-        raise Mismatch(f"{file} is not of the owners you agreed to", hint="call the other owners")
+        raise Mismatch(f"{file} has other owners than you agreed to", hint="call the other owners")
     said = f"fingerprint of the projection: {projection.fingerprint}"
-    part.voice.say(f"{said}  (must be the same at all owners)")
+    part.voice.say(f"{said}  (must be the same for all owners)")
     return projection
 
 
 def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient]) -> Mined:
-    """What another owner mined, which the unit could not have made up."""
+    """What another owner mined, checked so that the unit cannot have made it up."""
     file, what = f"mined-{number}.json", f"what {sender} mined"
     if part.folder.has(file):
         return Mined.from_json(part.folder.read(file), str(part.folder / file))
@@ -126,16 +126,14 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
         )
     mined = Mined.from_json(opened, what)
     if mined.owner != sender:
-        raise Mismatch(
-            f"{what} says that it is of {mined.owner}", hint=f"ask {sender} what it sent"
-        )
+        raise Mismatch(f"{what} claims to be from {mined.owner}", hint=f"ask {sender} what it sent")
     part.folder.write(file, opened)
     return mined
 
 
 @logged("exchange, embed")
 def embed(part: Part, projection: Projection) -> None:
-    """The sealed bundle, made once: whatever happens, these bytes are sent."""
+    """The sealed bundle, made once: the same bytes are sent at every try."""
     if part.folder.has(BUNDLE):
         return
     bundle = part.owner.embed(
@@ -151,7 +149,7 @@ def embed(part: Part, projection: Projection) -> None:
 
 @logged("exchange, send")
 def send(part: Part) -> None:
-    """Send the sealed bundle, from where the unit has it."""
+    """Send the sealed bundle, starting after what the unit has already."""
     status = part.until(
         lambda status: (
             "for what the others mined for each other"
@@ -170,7 +168,7 @@ def send(part: Part) -> None:
 
 @logged("exchange, await results")
 def await_results(part: Part) -> None:
-    """Wait while the unit checks and links, and show how far it is."""
+    """Wait while the unit checks and links, and show its progress."""
     own, shown_before = part.owner.name, ""
     polled = part.polled()
     status = next(polled)
@@ -187,24 +185,24 @@ def await_results(part: Part) -> None:
 
 
 def _doing(part: Part, status: ExchangeInfo) -> str:
-    """What the unit is doing, in words; a bundle that it refused ends here."""
+    """What the unit is doing, in words; raises if it refused the bundle."""
     bundle, step = status[part.owner.name].bundle, status.progress.step
     if bundle.state == "refused":
         raise Refused(
-            f"the linkage unit refuses the bundle: {bundle.reason or 'it does not say why'}",
+            f"the linkage unit refuses the bundle: {bundle.reason or 'it gives no reason'}",
             hint=f"delete {part.folder / BUNDLE} to embed again, which costs no epsilon",
         )
     if status.stage == "done":
         raise Refused(
-            "the linkage unit has linked, and has no results for us any more",
-            hint="it keeps them for some time only; ask its operator for a new exchange",
+            "the linkage unit has linked, but no longer has our results",
+            hint="it keeps them for a limited time; ask its operator for a new exchange",
         )
     if bundle.state == "checking":
-        return "the linkage unit checks the bundle"
+        return "the linkage unit is checking the bundle"
     missing = [name for name in part.others(status) if status[name].bundle.state != "accepted"]
     if missing and status.stage == "bundles":
         return f"waiting {_for('for the bundle of {}', missing)}"
-    return f"the linkage unit links: {step}" if step else "the linkage unit links"
+    return f"the linkage unit is linking: {step}" if step else "the linkage unit is linking"
 
 
 def _for(what: str, names: list[str]) -> str:

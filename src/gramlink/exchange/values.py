@@ -1,4 +1,4 @@
-"""Values on the wire: strict types, with texts, numbers and names that are checked."""
+"""Values on the wire: strict types, with checked texts, numbers and names."""
 
 from collections.abc import Callable
 from typing import Annotated, TypeVar
@@ -41,7 +41,7 @@ def _recipient(value: object) -> Recipient:
     if isinstance(value, Recipient):
         return value
     if not isinstance(value, str):
-        raise ValueError("an age recipient is a text")
+        raise ValueError("an age recipient must be a text")
     return Recipient(value)
 
 
@@ -66,7 +66,7 @@ Words = Annotated[str, AfterValidator(_bounded)]  # for people to read
 
 
 def read(model: type[Model], data: bytes) -> Model:
-    """The value that a text describes, or a `ValueError` whose one line says what is wrong.
+    """The value that a text describes, or a `ValueError` that says in one line what is wrong.
 
     >>> from gramlink.exchange.wire import Offset
     >>> read(Offset, b'{"offset": -1}')
@@ -74,7 +74,7 @@ def read(model: type[Model], data: bytes) -> Model:
     ValueError: offset: Input should be greater than or equal to 0
     """
     try:
-        is_object = isinstance(plain_json(data), dict)  # which says each thing once
+        is_object = isinstance(plain_json(data), dict)  # which refuses a key given twice
     except (ValueError, RecursionError):
         is_object = False
     if not is_object:
@@ -86,7 +86,7 @@ def read(model: type[Model], data: bytes) -> Model:
 
 
 def complaint(error: ValidationError) -> str:
-    """What is wrong first, and where, in one line."""
+    """The first error and its place, in one line."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part)[:100] for part in first["loc"])
     said = f"{place}: {first['msg']}" if place else str(first["msg"])

@@ -1,10 +1,10 @@
-"""What goes over the wire between a linkage unit and those who ask it, described once.
+"""What goes over the wire between a linkage unit and its clients, described once.
 
-The unit builds these values and its pages show them; a client reads what a unit says into
-them, and `/openapi.json` is made from them. What a unit says is another party's text: types
-are strict, names and keys are checked, and texts and numbers are bounded. Keys that this
-version does not know are ignored, as a newer unit may say more. What a client sends has no
-such leave: an unknown key is refused.
+The unit builds these values, its pages show them, clients parse answers into them, and
+`/openapi.json` is made from them. What a unit says comes from another party: types are strict,
+names and keys are checked, and texts and numbers are bounded. Keys that this version does not
+know are ignored in what a unit says, as a newer unit may say more; in what a client sends, they
+are refused.
 """
 
 from typing import Annotated, Literal, Self
@@ -32,11 +32,11 @@ BundleState = Literal["none", "uploading", "checking", "accepted", "refused"]
 Role = Literal["operator", "party"]
 
 _SHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-_TOKEN = "gl_0a1b2c3d_" + "x" * 43  # what one looks like
+_TOKEN = "gl_0a1b2c3d_" + "x" * 43  # what a token looks like
 
 
 class _Asked(BaseModel):
-    """What a client sends: nothing but what is described."""
+    """What a client sends: only the keys described."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -74,7 +74,7 @@ class NewExchange(_Asked):
 
 
 class NewToken(_Asked):
-    """A token to be made in the place of a party's old one."""
+    """A token to be made in place of a party's old one."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"party": "hospital", "days": 90}]})
 
@@ -83,7 +83,7 @@ class NewToken(_Asked):
 
 
 class NewUpload(_Asked):
-    """A bundle to be uploaded, or to go on with."""
+    """A bundle to upload, or whose upload to resume."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"size": 123456, "sha256": _SHA256}]})
 
@@ -102,11 +102,11 @@ class Problem(_Told):
 
     error: Words
     hint: Words = ""
-    offset: Count | None = Field(None, description="Of an upload: where to go on.")
+    offset: Count | None = Field(None, description="For an upload: where to resume.")
 
 
 class Limits(_Told):
-    """The most bytes that the unit takes at once."""
+    """The most bytes that the unit accepts at once."""
 
     bundle_bytes: Count = Field(examples=[2**32])
     mined_bytes: Count = Field(examples=[2**26])
@@ -122,7 +122,7 @@ class UnitInfo(_Told):
 
 
 class TokenInfo(_Told):
-    """Whom a token speaks for."""
+    """Whose token it is."""
 
     role: Role
     exchange: ExchangeName | None = Field(examples=["stroke-2026"])
@@ -145,7 +145,7 @@ class MadeToken(_Told):
 
 
 class BundleInfo(_Told):
-    """A party's bundle; of another party, the state alone."""
+    """A party's bundle; for another party, only its state."""
 
     state: BundleState
     reason: Words | None
@@ -159,7 +159,7 @@ class BundleInfo(_Told):
 
 
 class ResultsInfo(_Told):
-    """A party's results; of another party, whether they are ready."""
+    """A party's results; for another party, only whether they are ready."""
 
     ready: bool
     bytes: Count | None
@@ -181,7 +181,8 @@ class PartyInfo(_Told):
     returns: Returns
     recipient: Key | None
     mined_sent_to: tuple[OwnerName, ...] = Field(
-        max_length=MOST_PARTIES, description="For whom it has left what it mined, sealed."
+        max_length=MOST_PARTIES,
+        description="The parties it has left what it mined for, sealed.",
     )
     bundle: BundleInfo
     results: ResultsInfo
@@ -189,7 +190,7 @@ class PartyInfo(_Told):
 
 
 class Progress(_Told):
-    """How far a running job is."""
+    """How far a running job has come."""
 
     step: Annotated[str, AfterValidator(lambda text: text[:100])] | None
     done: Count
@@ -197,11 +198,11 @@ class Progress(_Told):
 
 
 class PassFound(_Told):
-    """What one pass found: in which fields records agreed, each within so many edits."""
+    """What one pass found: the fields in which records agreed, each with its number of edits."""
 
     edits: dict[str, int] = Field(alias="pass")
     found: Count
-    added: Count = Field(description="How many of them no earlier pass had found.")
+    added: Count = Field(description="How many of them no earlier pass found.")
 
 
 class PairSummary(_Told):
@@ -215,9 +216,9 @@ class PairSummary(_Told):
     recall: float | None
     rows: dict[str, Count]
     passes: tuple[PassFound, ...]
-    weights: dict[str, dict[str, float]] = Field(description="Of each field, by level, in bits.")
+    weights: dict[str, dict[str, float]] = Field(description="For each field, by level, in bits.")
     histogram: tuple[tuple[int, int], ...] = Field(
-        description="How many candidate pairs have a match weight of so many whole bits."
+        description="How many candidate pairs have each match weight, in whole bits."
     )
     warnings: tuple[Words, ...]
 
@@ -267,13 +268,13 @@ class ExchangeInfo(_Told):
 
 
 class Offset(_Told):
-    """How much of an upload is there."""
+    """How much of an upload has arrived."""
 
     offset: Count = Field(examples=[65536])
 
 
 class LogEntry(_Told):
-    """Who did what when; not checked, so that a log that was tampered with can be shown."""
+    """Who did what when; unchecked, so that a log that was tampered with can still be shown."""
 
     number: int
     time: str

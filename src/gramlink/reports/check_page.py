@@ -8,7 +8,7 @@ from gramlink.reports.page import templates
 def check_page(quality: Quality) -> str:
     """The page as HTML.
 
-    Privacy: names columns and rows and never says what a cell holds; the counts are exact,
+    Privacy: names columns and rows, and never says what a cell holds; the counts are exact,
     so it stays with the owner.
     """
     return (

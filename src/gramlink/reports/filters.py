@@ -1,4 +1,4 @@
-"""Filters: how templates write numbers, times and names. What they give is escaped later."""
+"""Filters: how templates write numbers, times and names. Their output is escaped later."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ NOTHING = "–"
 
 
 def count(number: int) -> str:
-    """A number with its thousands apart.
+    """A number with its thousands separated.
 
     >>> count(149910)
     '149,910'
@@ -47,7 +47,7 @@ def size(number: int | None) -> str:
 
 
 def minute(moment: str) -> str:
-    """A time to the minute; what is not a time stays as it is.
+    """A time to the minute; anything else stays as it is.
 
     >>> minute("2026-11-16T16:45:12Z"), minute("soon")
     ('2026-11-16 16:45 UTC', 'soon')
@@ -80,7 +80,7 @@ def several(names: Iterable[str]) -> str:
 
 
 def segment(name: str) -> str:
-    """A name as one part of an address.
+    """A name as a part of an address.
 
     >>> segment("St. Mary's/A")
     'St.%20Mary%27s%2FA'

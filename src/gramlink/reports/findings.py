@@ -9,9 +9,9 @@ from gramlink.records.reading import Problem
 
 
 def finding_lines(found: Quality, name: str, *, listed: bool) -> Iterator[str]:
-    """What was found, for a person; `listed` if the rows to mend are in a file of their own.
+    """What was found, for a person; `listed` if the rows to mend are in their own file.
 
-    Privacy: names columns and rows and never says what a cell holds; the counts are exact,
+    Privacy: names columns and rows, and never says what a cell holds; the counts are exact,
     so it stays with the owner.
     """
     yield f"{name}: {found.records:,} records, {found.clean:,} without any problem"
@@ -44,7 +44,7 @@ def _identical(identical: Identical, *, unique: bool) -> Iterator[str]:
     yield f"  the same in all fields: {_records(identical.records)} of {kinds}"
     yield f"    rows {rows}{more}"
     if unique:
-        yield "    if that is one person twice, keep one record, or set `unique = false`"
+        yield "    if they are one person twice, keep one record, or set `unique = false`"
 
 
 def _records(count: int) -> str:
@@ -52,7 +52,7 @@ def _records(count: int) -> str:
 
 
 def _table(found: Quality) -> list[str]:
-    """The fields, one a line, with words to the left and numbers to the right."""
+    """The fields, one per line, with words on the left and numbers on the right."""
     head = ("field", "kind", "column", "values", "distinct", "missing", "invalid", "outside",
             "cut", "epsilon")  # fmt: skip
     rows: list[Sequence[str]] = [head]

@@ -1,4 +1,4 @@
-"""The histogram of match weights: where everything stands in it, and what it shows in words.
+"""The histogram of match weights: where each part is drawn, and what it shows in words.
 
 `templates/histogram.html` draws it, in the colours of the page around it.
 """
@@ -24,7 +24,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place on an axis, and what is written there."""
+    """A place on an axis, and its label."""
 
     place: float
     label: str
@@ -34,7 +34,7 @@ class Mark:
 class Histogram:
     """How many candidate pairs have each weight, in whole bits from the lightest on.
 
-    Bars grow with the logarithm of the count, so that one pair shows beside a million.
+    Bars grow with the logarithm of the count, so that one pair is visible beside a million.
     `line` is a weight to draw a line at, such as that of the lightest link.
 
     >>> Histogram.of([(8, 40), (7, 1)]).bins
@@ -94,14 +94,14 @@ class Histogram:
 
     @property
     def line_at(self) -> float | None:
-        """Where the line is drawn; at the nearest end if its weight lies outside."""
+        """Where the line is drawn: at the nearest end if its weight lies outside."""
         if self.line is None:
             return None
         return self._x(min(max(self.line, self.first), self.last))
 
     @property
     def said(self) -> str:
-        """What the picture shows, for who cannot see it.
+        """What the picture shows, for those who cannot see it.
 
         >>> Histogram(((7, 1), (8, 40))).said
         '41 pairs from 7 to 9 bits; most, 40, have 8 to 9 bits.'
@@ -128,7 +128,7 @@ class Histogram:
 
 
 def bits(weight: float) -> str:
-    """A weight with a true minus.
+    """A weight with a real minus sign.
 
     >>> bits(-1200), bits(9.5)
     ('−1,200', '9.5')
@@ -142,7 +142,7 @@ def _most(bins: tuple[tuple[int, int], ...]) -> str:
 
 
 def _ticks(first: int, last: int) -> list[int]:
-    """Round numbers, not too many.
+    """A few round numbers.
 
     >>> _ticks(-17, 31)
     [-10, 0, 10, 20, 30]

@@ -10,14 +10,14 @@ from gramlink.reports.page import templates
 from gramlink.reports.picture import BLUE, GREY, picture
 from gramlink.scoring.model import Model
 
-LONGEST = 40  # letters of a field's name for which a picture has room
+LONGEST = 40  # letters of a field's name that fit in a picture
 _COLOURS = ("#1f5a8a", "#4c8cbf", "#9cc3e0", "#c8651b", "#9ca3af")
 
 
 def linkage_page(title: str, linkage: Linkage, facts: Mapping[str, str]) -> str:
     """The page as HTML, pictures included.
 
-    Privacy: holds counts and weights, and no record, id or pseudonym.
+    Privacy: holds counts and weights, but no record, id or pseudonym.
     """
     shown = linkage_shown(title, linkage, facts)
     return templates("reports").get_template("reports/linkage.html").render(shown)
@@ -52,7 +52,7 @@ def _estimates(linkage: Linkage) -> dict[str, str]:
 
 
 def _draw_levels(axes: Any, model: Model) -> None:
-    """A bar for each level of each field, the fields one below the other."""
+    """A bar for each level of each field, with the fields below each other."""
     labels, places, place = [], [], 0.0
     for name, levels in zip(model.names, model.levels, strict=True):
         near = _COLOURS[: levels.farther]

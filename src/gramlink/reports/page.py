@@ -1,4 +1,4 @@
-"""Pages made from templates, in which everything is escaped that is not markup by its type."""
+"""Pages made from templates, in which everything is escaped unless its type is markup."""
 
 from functools import cache
 

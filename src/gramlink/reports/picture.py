@@ -1,4 +1,4 @@
-"""Pictures that stand within a page, as SVG."""
+"""Pictures embedded in a page, as SVG."""
 
 import io
 from collections.abc import Callable
@@ -12,7 +12,7 @@ BLUE, ORANGE, GREY = "#1f5a8a", "#c8651b", "#6b7280"
 
 
 def check_matplotlib() -> None:
-    """Refuse to go on where pictures cannot be drawn."""
+    """Stop early if pictures cannot be drawn."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -22,7 +22,7 @@ def check_matplotlib() -> None:
 
 
 def picture(draw: Callable[[Any], None], height: float = 3.4) -> Markup:
-    """A drawing as SVG, to stand in a page."""
+    """A drawing as SVG, to embed in a page."""
     check_matplotlib()
     import matplotlib as mpl
     from matplotlib.figure import Figure

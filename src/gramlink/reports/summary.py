@@ -8,7 +8,7 @@ from gramlink.scoring.model import Model
 
 
 def pass_lines(linkage: Linkage) -> Iterator[str]:
-    """Each pass with the pairs it found, and those that no earlier one had.
+    """Each pass with the pairs it found, and how many no earlier pass found.
 
     Nothing for records of one field, which need no passes.
     """
@@ -30,7 +30,7 @@ def weight_lines(model: Model) -> Iterator[str]:
 
 
 def estimate_lines(linkage: Linkage) -> Iterator[str]:
-    """Precision and recall as estimated without truth, and what looks odd."""
+    """Precision and recall, estimated without the truth, and what looks odd."""
     if linkage.precision is not None and linkage.recall is not None:
         yield f"estimated precision {linkage.precision:.4f}, recall {linkage.recall:.4f}"
     for warning in linkage.warnings:
@@ -38,7 +38,7 @@ def estimate_lines(linkage: Linkage) -> Iterator[str]:
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[str]:
-    """The reasons for a pair, one a line, and their sum."""
+    """The reasons for a pair, one per line, and their sum."""
     yield f"{'field':<20} {'level':<10} {'weight':>8} {'rarity':>8}"
     for reason in explanation.reasons:
         rarity = f"{reason.rarity:>+8.1f}" if reason.level == "equal" else ""

@@ -1,4 +1,4 @@
-"""The interface over HTTP: thin functions, one for each thing that can be asked for."""
+"""The HTTP API: thin functions, one per request."""
 
 from typing import Annotated
 
@@ -47,13 +47,13 @@ router = APIRouter(prefix="/api")
 
 @router.get("/unit")
 def unit_info(unit: OfUnit) -> UnitInfo:
-    """The unit's key, which bundles are sealed to, and its limits. Needs no token."""
+    """The unit's key, to seal bundles to, and its limits. Needs no token."""
     return views.of_unit(unit)
 
 
 @router.get("/token", responses=refusals())
 def token_info(viewer: AnyViewer) -> TokenInfo:
-    """Whom the token speaks for."""
+    """Whose token it is."""
     return views.of_viewer(viewer)
 
 
@@ -73,7 +73,7 @@ def whole_log(_: Operator, unit: OfUnit) -> LogInfo:
 def make_exchange(
     _: Operator, unit: OfUnit, asked: Annotated[NewExchange, Depends(json_of(NewExchange))]
 ) -> MadeExchange:
-    """Make an exchange and a token for each party, which is shown this once."""
+    """Make an exchange, and a token for each party that is shown only once."""
     plan = Plan(asked.name, asked.text, tuple(asked.parties), dict(asked.returns), asked.token_days)
     with storing(), unit.store.change() as db:
         tokens = exchanges.create(db, unit.folder, plan)
@@ -84,21 +84,21 @@ def make_exchange(
 
 @router.get("/exchanges", response_model_exclude_unset=True, responses=refusals(403))
 def all_exchanges(_: Operator, unit: OfUnit) -> list[ExchangeInfo]:
-    """All exchanges, the latest first."""
+    """All exchanges, latest first."""
     with unit.store.read() as db:
         return views.of_all(db, unit.folder)
 
 
 @router.get("/exchanges/{name}", response_model_exclude_unset=True, responses=refusals(404))
 def one_exchange(name: ExchangeName, viewer: Member, unit: OfUnit) -> ExchangeInfo:
-    """How an exchange stands; a party sees little of the others."""
+    """The state of an exchange; a party sees little about the others."""
     with unit.store.read() as db:
         return views.of_exchange(db, unit.folder, name, viewer)
 
 
 @router.delete("/exchanges/{name}", status_code=204, responses=refusals(403, 404, 413))
 def delete_exchange(_: Operator, name: ExchangeName, unit: OfUnit) -> None:
-    """End an exchange's work, and erase all there is of it but its name and its log."""
+    """End an exchange, and erase everything about it except its name and its log."""
     with storing(), unit.store.change() as db:
         number = exchanges.delete(db, name)
     unit.deleted(number)
@@ -125,7 +125,7 @@ def make_token(
     unit: OfUnit,
     asked: Annotated[NewToken, Depends(json_of(NewToken))],
 ) -> MadeToken:
-    """A new token for a party, shown this once; the old one is revoked."""
+    """Make a new token for a party, shown only once, and revoke the old one."""
     with storing(), unit.store.change() as db:
         token, expires = auth.give_to_party(db, name, asked.party, asked.days)
     return MadeToken(token=token.text, expires=expires)
@@ -141,7 +141,7 @@ def revoke_token(_: Operator, name: ExchangeName, party: str, unit: OfUnit) -> N
 
 
 async def recipient_in(_: AsParty, request: Request) -> Recipient:
-    """The recipient that a body is."""
+    """The recipient in a body."""
     body = await bodies.whole(request, bodies.LARGEST_RECIPIENT)
     try:
         return Recipient(body.decode("ascii").strip())
@@ -158,11 +158,11 @@ async def recipient_in(_: AsParty, request: Request) -> Recipient:
 def give_recipient(
     who: AsParty, unit: OfUnit, recipient: Annotated[Recipient, Depends(recipient_in)]
 ) -> None:
-    """Say whom the others, and the unit, are to seal to."""
+    """Give the recipient that the others and the unit must seal to."""
     if recipient == unit.recipient:
         raise Refusal(
-            "this is the linkage unit's own recipient, who must not see what is mined",
-            hint="send this party's own: `gramlink keys new` makes one",
+            "this is the linkage unit's own recipient, and it must not see what is mined",
+            hint="send this party's own; `gramlink keys new` makes one",
             status=422,
         )
     with storing(), unit.store.change() as db:
@@ -179,7 +179,7 @@ async def send_mined(
     who: AsParty,
     unit: OfUnit,
     request: Request,
-    party: Annotated[str, Path(description="Whom it is sealed to.", examples=["registry"])],
+    party: Annotated[str, Path(description="The party it is sealed to.", examples=["registry"])],
 ) -> None:
     """Send what this party mined, sealed to another party; the unit cannot open it."""
     await relay.take(unit, who, party, request)
@@ -193,7 +193,7 @@ async def send_mined(
 def fetch_mined(
     who: AsParty,
     unit: OfUnit,
-    party: Annotated[str, Path(description="Who sealed it.", examples=["hospital"])],
+    party: Annotated[str, Path(description="The party that sealed it.", examples=["hospital"])],
 ) -> Response:
     """Fetch what another party mined, sealed to this one."""
     return relay.mined(unit, who, party)
@@ -207,7 +207,7 @@ def fetch_mined(
 def begin_upload(
     who: AsParty, unit: OfUnit, asked: Annotated[NewUpload, Depends(json_of(NewUpload))]
 ) -> Offset:
-    """Announce a bundle, or ask where to go on with it."""
+    """Announce a bundle, or ask where to resume its upload."""
     return Offset(offset=uploads.begin(unit, who, asked.size, asked.sha256))
 
 
@@ -220,9 +220,9 @@ async def go_on_with_upload(
     who: AsParty,
     unit: OfUnit,
     request: Request,
-    offset: Annotated[int, Query(ge=0, le=2**62, description="Where the body belongs.")],
+    offset: Annotated[int, Query(ge=0, le=2**62, description="Where the body starts.")],
 ) -> Offset:
-    """Send some of a bundle, or the rest of it."""
+    """Send part of a bundle, or the rest of it."""
     return Offset(offset=await uploads.take(unit, who, offset, request))
 
 

@@ -10,7 +10,7 @@ from gramlink.server import api, guard, site
 from gramlink.server.runner import Runner
 from gramlink.server.unit import Unit
 
-_ABOUT = """Parties that may not show each other their records have them linked here.
+_ABOUT = """Finds the people several organisations have in common, without sharing their records.
 
 Requests carry a token, as `Authorization: Bearer TOKEN`. Errors say what happened and what to do.
 """
@@ -28,7 +28,7 @@ def application(unit: Unit) -> FastAPI:
         title="gramlink linkage unit",
         description=_ABOUT,
         version=version("gramlink"),
-        docs_url=None,  # the pages load scripts from elsewhere
+        docs_url=None,  # its page loads scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,

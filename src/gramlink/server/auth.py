@@ -1,7 +1,7 @@
-"""Auth: tokens, and whom they speak for.
+"""Auth: tokens, and whose they are.
 
-A token is `gl_ID_SECRET`. The unit keeps its id and its digest, so whoever reads the
-tables cannot act for anybody.
+A token is `gl_ID_SECRET`. The unit keeps only its id and its digest, so that reading the tables
+does not let anyone act for a party.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ class Token:
 
     @classmethod
     def parsed(cls, text: str) -> "Token | None":
-        """The token that a text is, or None."""
+        """The token in a text, or None."""
         found = _FORM.fullmatch(text)
         return cls(found[1], text) if found else None
 
@@ -46,7 +46,7 @@ class Token:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def matches(self, digest: str) -> bool:
-        """Whether this is the token that a digest was kept of, in the same time whether or not."""
+        """Whether a digest is of this token, in constant time."""
         return hmac.compare_digest(self.digest, digest)
 
 
@@ -58,7 +58,7 @@ def new_token() -> Token:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """A party of an exchange, by the numbers that the tables and files know them by."""
+    """A party of an exchange, with the numbers that the tables and files use."""
 
     exchange: int
     number: int
@@ -73,7 +73,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who asks: the operator, or a party of one exchange."""
+    """Who is asking: the operator, or a party of one exchange."""
 
     role: Role
     expires: str
@@ -81,7 +81,7 @@ class Viewer:
 
 
 def recognised(db: Tables, text: str) -> Viewer:
-    """Whom a token speaks for. Why it does not is told only to who has the whole token."""
+    """Whose token it is. Only the holder of a whole token is told why it is not valid."""
     token = Token.parsed(text)
     row = token and db.tokens.find(token.id)
     if not token or not row or not token.matches(row.digest):
@@ -102,7 +102,7 @@ def _unauthorised(why: str) -> Refusal:
 
 
 def give(db: Tables, party: int | None, days: int) -> tuple[Token, str]:
-    """A new token, and when it expires; those that were given before are revoked."""
+    """A new token and its expiry; earlier ones are revoked."""
     db.tokens.revoke(party, now())
     token, expires = new_token(), days_after(now(), days)
     db.tokens.add(TokenRow(token.id, token.digest, party, expires, revoked=None))
@@ -110,28 +110,28 @@ def give(db: Tables, party: int | None, days: int) -> tuple[Token, str]:
 
 
 def give_to_operator(db: Tables) -> Token:
-    """A new token for the operator in the place of the old one."""
+    """A new token for the operator, in place of the old one."""
     token, expires = give(db, None, MOST_DAYS)
     db.log.write("operator", "made a token", detail=f"for the operator, until {expires}")
     return token
 
 
 def give_to_party(db: Tables, exchange: str, party: str, days: int) -> tuple[Token, str]:
-    """The operator's wish: a new token for a party in the place of its old one."""
+    """At the operator's request: a new token for a party, in place of its old one."""
     given = give(db, find_party(db, exchange, party).number, days)
     db.log.write("operator", "made a token", exchange, f"for {party}, until {given[1]}")
     return given
 
 
 def revoke_of_party(db: Tables, exchange: str, party: str) -> None:
-    """The operator's wish: a party's token is valid no longer."""
+    """At the operator's request: a party's token is no longer valid."""
     db.tokens.revoke(find_party(db, exchange, party).number, now())
     db.log.write("operator", "revoked a token", exchange, f"of {party}")
 
 
 def find_party(db: Tables, exchange: str, party: str) -> Party:
-    """A party by names."""
+    """The party of this name."""
     row = db.parties.named(exchange, party)
     if row is None:
-        raise unknown("there is no such party in such an exchange")
+        raise unknown("there is no such party or no such exchange")
     return Party.of(row)

@@ -1,4 +1,4 @@
-"""Bodies: reading what a client sends, bounded in size and time, whatever its headers say."""
+"""Bodies: what a client sends, read within limits of size and time, whatever its headers say."""
 
 import asyncio
 import hashlib
@@ -19,18 +19,18 @@ from gramlink.server.errors import Refusal, storing, unknown
 
 LARGEST_JSON = 2**20
 LARGEST_RECIPIENT = 2**10
-PIECE = 2**20  # bytes that are written at once
+PIECE = 2**20  # bytes written at once
 
 Result = TypeVar("Result")
 
 
 async def in_thread(call: Callable[..., Result], *args: Any) -> Result:
-    """Do what waits for the disk without holding up others; it is done to its end."""
+    """Run a call that waits for the disk, to its end and without holding up others."""
     return await to_thread.run_sync(partial(call, *args))
 
 
 async def pieces(request: Request, limit: int, patience: float) -> AsyncIterator[bytes]:
-    """The body as it comes, at most so many bytes, and each piece within so many seconds."""
+    """The body as it arrives, up to `limit` bytes, with each piece within `patience` seconds."""
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced[:20]) > limit:
         raise _too_large(limit)
@@ -43,7 +43,7 @@ async def pieces(request: Request, limit: int, patience: float) -> AsyncIterator
             return
         except TimeoutError:
             raise Refusal(
-                f"nothing came for {patience:g} seconds",
+                f"nothing arrived for {patience:g} seconds",
                 hint="send the rest over a new connection",
                 status=408,
             ) from None
@@ -55,7 +55,7 @@ async def pieces(request: Request, limit: int, patience: float) -> AsyncIterator
 
 
 async def whole(request: Request, limit: int) -> bytes:
-    """A small body, all of which must come within the server's patience."""
+    """A small body, all of which must arrive within the server's patience."""
     patience: float = request.app.state.unit.settings.patience
     body = bytearray()
     try:
@@ -63,20 +63,20 @@ async def whole(request: Request, limit: int) -> bytes:
             async for piece in pieces(request, limit, patience):
                 body += piece
     except TimeoutError:
-        raise Refusal(f"not all of it came within {patience:g} seconds", status=408) from None
+        raise Refusal(f"not all of it arrived within {patience:g} seconds", status=408) from None
     return bytes(body)
 
 
 def _too_large(limit: int) -> Refusal:
     return Refusal(
-        f"this is larger than the {limit:,} bytes that are taken here",
-        hint="nothing of what is beyond was kept",
+        f"this is larger than the {limit:,} bytes accepted here",
+        hint="nothing beyond that was kept",
         status=413,
     )
 
 
 def json_of(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model]]:
-    """A dependency: the body as JSON of a model, read more strictly than JSON is."""
+    """A dependency: the body as JSON of a model, parsed more strictly than JSON demands."""
 
     async def parsed(request: Request) -> Model:
         body = await whole(request, LARGEST_JSON)
@@ -86,7 +86,7 @@ def json_of(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model
             raise Refusal(complaint(error), hint="see /openapi.json", status=422) from error
         except (ValueError, RecursionError) as error:
             raise Refusal(
-                "the body is not JSON that says each thing once",
+                "the body is not JSON, or has a key twice",
                 hint="see /openapi.json",
                 status=400,
             ) from error
@@ -95,7 +95,7 @@ def json_of(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model
 
 
 async def sealed_to_file(request: Request, path: Path, limit: int) -> str:
-    """Write a sealed body to a file, which is on disk on return, and say its digest."""
+    """Write a sealed body to a file, flush it to disk, and return its digest."""
     digest, start, buffer = hashlib.sha256(), b"", bytearray()
     patience: float = request.app.state.unit.settings.patience
     file = await in_thread(_open, path)

@@ -15,12 +15,12 @@ COOKIE = "gramlink"
 _BEARER = HTTPBearer(auto_error=False, description="A token: gl_ID_SECRET.")  # for /openapi.json
 _READING = ("GET", "HEAD", "OPTIONS")
 ExchangeName = Annotated[
-    str, Path(alias="name", description="The exchange.", examples=["stroke-2026"])
+    str, Path(alias="name", description="The exchange's name.", examples=["stroke-2026"])
 ]
 
 
 def unit_of(request: Request) -> Unit:
-    """The unit that is served."""
+    """The unit being served."""
     unit: Unit = request.app.state.unit
     return unit
 
@@ -29,9 +29,9 @@ def viewer_of(
     request: Request,
     _credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None,
 ) -> Viewer:
-    """Whom the token in the header, or else in the cookie, speaks for.
+    """Whose token is in the header or, failing that, in the cookie.
 
-    A browser sends the cookie by itself, so what changes anything must come from our page.
+    A browser sends the cookie by itself, so requests that change anything must come from our page.
     """
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
@@ -49,7 +49,7 @@ def viewer_of(
 
 
 def require_own_page(request: Request) -> None:
-    """Refuse a request that another site's page made, or may have made."""
+    """Refuse a request that came, or may have come, from another site's page."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         own = site == "same-origin"
@@ -58,7 +58,7 @@ def require_own_page(request: Request) -> None:
     if not own:
         raise Refusal(
             "this request does not come from this linkage unit's own page",
-            hint="send the token in the header Authorization instead",
+            hint="send the token in the Authorization header instead",
             status=403,
         )
 

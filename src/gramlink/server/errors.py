@@ -1,4 +1,4 @@
-"""What the server says when it does not do what it was asked, and with which status."""
+"""What the server says when it refuses a request, and with which status."""
 
 import errno
 import sqlite3
@@ -10,7 +10,7 @@ from gramlink.errors import GramlinkError, InvalidFile
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_ROOM_IN_TABLES = {
     "SQLITE_FULL",
-    "SQLITE_IOERR_WRITE",  # what SQLite says when a limit on the size of files is reached
+    "SQLITE_IOERR_WRITE",  # SQLite's error when a limit on file sizes is reached
     "SQLITE_IOERR_SHMSIZE",
     "SQLITE_IOERR_TRUNCATE",
 }
@@ -19,7 +19,7 @@ _LOCKED = {"SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN"}
 
 
 class Refusal(GramlinkError):
-    """A request that is not granted: its status and, of an upload, where to go on."""
+    """A refused request: its status and, for an upload, where to resume."""
 
     def __init__(
         self, message: str, *, hint: str = "", status: int = 409, offset: int | None = None
@@ -29,12 +29,12 @@ class Refusal(GramlinkError):
 
 
 def unknown(what: str, hint: str = "") -> Refusal:
-    """Said of what is not there, or is not for this token."""
+    """For something that does not exist, or is not for this token."""
     return Refusal(what, hint=hint or "check the name and the token", status=404)
 
 
 def no_room() -> Refusal:
-    """Said when the disk is full."""
+    """For a full disk."""
     return Refusal(
         "the linkage unit has no room for this",
         hint="ask its operator to make room, then send it again",
@@ -43,17 +43,17 @@ def no_room() -> Refusal:
 
 
 def busy(error: BaseException) -> Refusal | None:
-    """What to say of an error that passes by itself: want of files or memory, or locked tables."""
+    """The refusal for a passing error: too few files or too little memory, or locked tables."""
     wanting = isinstance(error, OSError) and error.errno in _PASSING
     locked = isinstance(error, sqlite3.OperationalError) and error.sqlite_errorname in _LOCKED
     if not wanting and not locked:
         return None
-    return Refusal("the linkage unit is busy", hint="ask again in a while", status=503)
+    return Refusal("the linkage unit is busy", hint="try again later", status=503)
 
 
 @contextmanager
 def storing() -> Iterator[None]:
-    """Turn a full disk into a refusal; any other trouble with the disk is nobody's request."""
+    """Turn a full disk into a refusal; other disk errors are not the client's fault."""
     try:
         yield
     except InvalidFile as error:

@@ -1,7 +1,7 @@
 """Exchanges: what may happen to one, each with its entry in the log.
 
-All functions work within a transaction of the caller's, which has written the files that
-a change tells of before.
+All functions work within a transaction of the caller, who has already written the files that a
+change refers to.
 """
 
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
     """Make an exchange, and a token for each party."""
     if db.exchanges.ever_had(plan.name):
         raise Refusal(
-            f"there is, or was, an exchange {plan.name} already",
-            hint="names are never used again, since bundles name the exchange they are for",
+            f"there already is, or was, an exchange {plan.name}",
+            hint="choose another name: names are never reused, since bundles name their exchange",
         )
     number = db.exchanges.add(plan.name, plan.schema, now())
     given = {}
@@ -40,7 +40,7 @@ def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
 
 
 def find(db: Tables, name: str) -> ExchangeRow:
-    """The exchange of a name."""
+    """The exchange of this name."""
     found = db.exchanges.named(name)
     if found is None:
         raise unknown("there is no such exchange")
@@ -48,7 +48,7 @@ def find(db: Tables, name: str) -> ExchangeRow:
 
 
 def party(db: Tables, who: Party) -> PartyRow:
-    """How far a party has come, if its exchange was not deleted meanwhile."""
+    """How far a party has come, unless its exchange has been deleted."""
     found = db.parties.numbered(who.number)
     if found is None:
         raise unknown("there is no such exchange")
@@ -56,7 +56,7 @@ def party(db: Tables, who: Party) -> PartyRow:
 
 
 def stage(db: Tables, exchange: ExchangeRow) -> Stage:
-    """How far an exchange is."""
+    """How far an exchange has come."""
     if exchange.failed:
         return "failed"
     if exchange.ended:
@@ -71,13 +71,13 @@ def stage(db: Tables, exchange: ExchangeRow) -> Stage:
 
 
 def join(db: Tables, who: Party, recipient: str) -> None:
-    """A party says whom to seal to; it may say otherwise until something was sealed."""
+    """A party gives its recipient, which it may change until something was sealed to it."""
     before = party(db, who).recipient
     if before == recipient:
         return
     if before and db.mined.of(who.exchange):
         raise Refusal(
-            "something was sealed to another recipient of this party already",
+            "something was already sealed to another recipient of this party",
             hint="use the identity that this party joined with, or ask for a new exchange",
         )
     db.parties.give_recipient(who.number, recipient)
@@ -85,7 +85,7 @@ def join(db: Tables, who: Party, recipient: str) -> None:
 
 
 def require_joined(db: Tables, receiver: Party) -> None:
-    """Refuse to send to whom nothing can be sealed yet."""
+    """Refuse to send to a party that nothing can be sealed to yet."""
     if not party(db, receiver).recipient:
         raise Refusal(
             f"{receiver.name} has not joined yet", hint="wait until it has given its recipient"
@@ -93,18 +93,18 @@ def require_joined(db: Tables, receiver: Party) -> None:
 
 
 def has_mined(db: Tables, sender: Party, receiver: Party, sha256: str) -> bool:
-    """Whether this very file was left for the receiver already; another one is refused."""
+    """Whether this very file was already left for the receiver; a different one is refused."""
     before = db.mined.of(party(db, sender).exchange).get((sender.number, receiver.number))
     if before is not None and before != sha256:
         raise Refusal(
-            f"{receiver.name} was sent another file already",
+            f"{receiver.name} was already sent another file",
             hint="send the same file again, or ask for a new exchange",
         )
     return before is not None
 
 
 def relay(db: Tables, sender: Party, receiver: Party, sha256: str) -> None:
-    """What the sender mined is there for the receiver to fetch."""
+    """The receiver can now fetch what the sender mined."""
     require_joined(db, receiver)
     if not has_mined(db, sender, receiver, sha256):
         db.mined.add(sender.number, receiver.number, sha256)
@@ -113,7 +113,7 @@ def relay(db: Tables, sender: Party, receiver: Party, sha256: str) -> None:
 
 
 def uploaded(db: Tables, who: Party) -> None:
-    """All of a bundle is there, to be checked."""
+    """All of a bundle has arrived, and must be checked."""
     row = party(db, who)
     if row.state == "uploading":
         db.parties.await_check(who.number)
@@ -123,7 +123,7 @@ def uploaded(db: Tables, who: Party) -> None:
 
 
 def accept(db: Tables, job: Job, facts: Facts) -> None:
-    """A bundle can be linked; when it was the last one, they are."""
+    """A bundle is accepted; after the last one, linking starts."""
     row = _checked(db, job)
     db.parties.accept(row.number, facts)
     _log_bundle(db, row, "accepted")
@@ -133,10 +133,10 @@ def accept(db: Tables, job: Job, facts: Facts) -> None:
 
 
 def refuse(db: Tables, job: Job, reason: str, *, failed: bool = False) -> None:
-    """A bundle cannot be linked; its party may upload another."""
+    """A bundle is refused; its party may upload another."""
     row = _checked(db, job)
     db.parties.refuse(row.number, reason)
-    _log_bundle(db, row, "refused")  # why may quote the bundle, so it is not logged
+    _log_bundle(db, row, "refused")  # the reason may quote the bundle, so it is not logged
     db.jobs.end(job, reason if failed else None)
 
 
@@ -162,14 +162,14 @@ def finish(db: Tables, job: Job, summary: Summary, results: Mapping[int, tuple[i
 
 
 def fail(db: Tables, job: Job, reason: str) -> None:
-    """The bundles cannot be linked, which is final."""
+    """The bundles cannot be linked, and this is final."""
     db.exchanges.fail(job.exchange, now(), reason)
     db.log.write("unit", "could not link the bundles", job.exchange_name)
     db.jobs.end(job, reason)
 
 
 def fetched(db: Tables, who: Party) -> None:
-    """A party has its results; the first time counts."""
+    """A party has fetched its results; only the first time is noted."""
     row = party(db, who)
     if row.fetched is None:
         db.parties.note_fetched(who.number, now())
@@ -178,7 +178,7 @@ def fetched(db: Tables, who: Party) -> None:
 
 
 def delete(db: Tables, name: str) -> int:
-    """Forget an exchange but for its name and its log; the caller erases its files."""
+    """Forget an exchange except for its name and its log; the caller erases its files."""
     number = find(db, name).number
     db.exchanges.delete(number, now())
     db.log.write("operator", "deleted the exchange", name)
@@ -186,14 +186,14 @@ def delete(db: Tables, name: str) -> int:
 
 
 def plan_erasing(db: Tables, days: int) -> None:
-    """Say of exchanges that have ended when their files will be erased."""
+    """Note when the files of exchanges that have ended will be erased."""
     for exchange in db.exchanges.ended_lately():
         if exchange.ended:
             db.exchanges.plan_erasing(exchange.number, days_after(exchange.ended, days))
 
 
 def erase_due(db: Tables) -> list[int]:
-    """The exchanges whose files are to be erased now, which the caller does."""
+    """The exchanges whose files the caller must now erase."""
     due = db.exchanges.to_erase(now())
     for exchange in due:
         db.exchanges.erase(exchange.number, now())

@@ -1,4 +1,4 @@
-"""Folder: where a unit keeps its files, named by numbers and never by what a client sent."""
+"""Folder: where a unit keeps its files, named by numbers, never by what a client sent."""
 
 import secrets
 import shutil
@@ -12,7 +12,7 @@ from gramlink.server.store.parties import PartyRow
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The data folder. Exchanges and parties are their numbers in the tables."""
+    """The data folder. Exchanges and parties are named by their numbers in the tables."""
 
     path: Path
 
@@ -23,7 +23,7 @@ class Folder:
 
     @property
     def identity(self) -> Path:
-        """What opens the bundles; for the unit alone."""
+        """What opens the bundles; only for the unit."""
         return self.path / "unit.identity"
 
     @property
@@ -33,7 +33,7 @@ class Folder:
 
     @property
     def operator_token(self) -> Path:
-        """What the operator shows."""
+        """The operator's token."""
         return self.path / "operator.token"
 
     @property
@@ -50,11 +50,11 @@ class Folder:
         return self.of(exchange) / f"mined-{sender}-{receiver}.age"
 
     def part(self, exchange: int, party: int) -> Path:
-        """As much of a bundle as was uploaded."""
+        """The part of a bundle uploaded so far."""
         return self.of(exchange) / f"upload-{party}.part"
 
     def bundle(self, exchange: int, party: int) -> Path:
-        """A bundle that was uploaded whole."""
+        """A bundle uploaded in full."""
         return self.of(exchange) / f"bundle-{party}.age"
 
     def results(self, exchange: int, party: int) -> Path:
@@ -62,7 +62,7 @@ class Folder:
         return self.of(exchange) / f"results-{party}.age"
 
     def arrived(self, party: PartyRow) -> int:
-        """How much of a party's upload is there: the part, or all of it if it was renamed."""
+        """How much of a party's upload has arrived: the part, or all of it if it was renamed."""
         try:
             return self.part(party.exchange, party.number).stat().st_size
         except FileNotFoundError:
@@ -74,27 +74,27 @@ class Folder:
         return size if size == party.size else 0
 
     def drop_refused(self, job: Job) -> None:
-        """Remove the bundle whose check has failed: nobody needs it any more."""
+        """Remove a bundle that was refused, as nobody needs it any more."""
         if job.party is not None:
             self.bundle(job.exchange, job.party).unlink(missing_ok=True)
 
     def free(self) -> int:
-        """How many bytes there is room for."""
+        """How many bytes are free."""
         return shutil.disk_usage(self.path).free
 
     def erase(self, exchange: int) -> None:
-        """Remove all files of an exchange, also if one is being written just now."""
+        """Remove all files of an exchange, even if one is being written."""
         for _ in range(3):
             shutil.rmtree(self.of(exchange), ignore_errors=True)
             if not self.of(exchange).exists():
                 return
 
     def tidy(self, db: Tables) -> None:
-        """Remove what a killed process left behind: within a change, lest an exchange be made."""
+        """Remove what a killed process left; in a change, so that no exchange is made meanwhile."""
         kept = {str(number) for number in db.exchanges.with_files()}
         awaited = {f"upload-{number}.part" for number in db.parties.in_state("uploading")}
         refused = {f"bundle-{number}.age" for number in db.parties.in_state("none", "refused")}
-        for number in kept:  # a power cut may have undone what the tables know of
+        for number in kept:  # a power cut may have undone a folder that the tables list
             (self.exchanges / number).mkdir(mode=0o700, exist_ok=True)
         for path in self.path.glob(".*.part"):
             path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Guard: what holds for every answer, whatever is asked and whatever goes wrong.
 
-Of what nobody foresaw, the kind of error and the line are written to standard error; its
-message, which may quote what a client sent, is not.
+For an unexpected error, its kind and line are written to standard error, but not its message,
+which may quote what a client sent.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ HEADERS = {
 }
 _LONGEST = 1000
 _WORDS = {
-    404: ("there is nothing at this address", "check it"),
-    405: ("this cannot be asked of this address", "see /openapi.json for what can"),
+    404: ("there is nothing at this address", "check the address"),
+    405: ("this address does not accept this method", "see /openapi.json"),
 }
 
 
 class Guard:
-    """Adds the headers to every answer, and answers what no handler did."""
+    """Adds the headers to every answer, and answers errors that no handler caught."""
 
     def __init__(self, app: ASGIApp, patience: float) -> None:
         self.app, self.patience = app, patience
@@ -61,7 +61,7 @@ class Guard:
                 for name, value in HEADERS.items():
                     headers[name] = value
                 headers.setdefault("Cache-Control", "no-store")
-            # whoever reads nothing for so long does not get the rest
+            # a client that reads nothing for this long does not get the rest
             async with asyncio.timeout(max(self.patience, 1)):
                 await send(message)
 
@@ -81,14 +81,14 @@ class Guard:
 
 
 def report(error: BaseException) -> None:
-    """Say what kind of error happened where, and nothing of its content."""
+    """Print what kind of error happened where, but nothing of its content."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
     print(f"gramlink: unexpected {type(error).__name__}{where}", file=sys.stderr)  # noqa: T201
 
 
 def refused(request: Request, error: GramlinkError) -> Response:
-    """An error as an answer: a page where a page was asked for, else JSON."""
+    """An error as an answer: a page if a page was asked for, else JSON."""
     status = error.status if isinstance(error, Refusal) else 422
     offset = error.offset if isinstance(error, Refusal) else None
     message, hint = _said(str(error)), _said(error.hint)
@@ -107,7 +107,7 @@ def refused(request: Request, error: GramlinkError) -> Response:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether it is a browser's user who will read the answer."""
+    """Whether somebody will read the answer in a browser."""
     path = request.url.path
     api = path.startswith("/api") or path == "/openapi.json"
     return not api and "text/html" in request.headers.get("accept", "")
@@ -119,7 +119,7 @@ def _said(text: str) -> str:
 
 
 def _allowed(routes: Sequence[BaseRoute], request: Request) -> list[str]:
-    """All that can be asked of an address; starlette tells of the first route only."""
+    """All methods an address accepts; starlette lists only those of the first route."""
     found: set[str] = set()
     for route in routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
@@ -128,7 +128,7 @@ def _allowed(routes: Sequence[BaseRoute], request: Request) -> list[str]:
 
 
 def install(app: FastAPI, routes: Sequence[BaseRoute], patience: float) -> None:
-    """Have errors answered in our words."""
+    """Answer errors in our own words."""
 
     async def gramlink_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, GramlinkError)  # noqa: S101  # registered for it

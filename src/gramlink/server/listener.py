@@ -19,7 +19,7 @@ from gramlink.server.unit import Unit
 
 MOST_CONNECTIONS = 256
 LARGEST_HEAD = 16 * 2**10
-GRACE = 10  # seconds for what is under way when the server is stopped
+GRACE = 10  # seconds for running requests to finish when the server is stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class Address:
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
-            raise InvalidParameter(f"there is no port {self.port}")
+            raise InvalidParameter(f"{self.port} is not a port number")
         if (self.certificate is None) != (self.private_key is None):
-            raise InvalidParameter("a certificate and its private key are given together")
+            raise InvalidParameter("give a certificate together with its private key")
         for path in (self.certificate, self.private_key):
             if path is not None and not path.is_file():
                 raise InvalidFile(f"{path} is not a file", hint="name a PEM file")
 
     def url(self, listener: socket.socket) -> str:
-        """The address as a browser takes it, with the port that was found."""
+        """The address to open in a browser, with the port that was found."""
         scheme = "https" if self.certificate else "http"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}://{host}:{listener.getsockname()[1]}"
@@ -63,30 +63,30 @@ def listening(address: Address) -> Iterator[socket.socket]:
         listener = socket.create_server((address.host, address.port), family=family, backlog=1024)
     except (OSError, UnicodeError) as error:
         raise GramlinkError(
-            f"{address.host}, port {address.port}, cannot be listened on: {error}",
-            hint="name another with --host and --port",
+            f"cannot listen on {address.host}, port {address.port}: {error}",
+            hint="choose another with --host and --port",
         ) from error
     with listener:
         yield listener
 
 
 class Protocol(H11Protocol):
-    """HTTP that does not wait for ever for a request to be made."""
+    """HTTP that does not wait for a request for ever."""
 
     def __init__(self, *args: Any, patience: float, **options: Any) -> None:
         super().__init__(*args, **options)
         self._patience = patience
-        self._waited: object = self  # what was under way when it was last looked at
-        self._unsent = 0  # how much the client had not taken then
+        self._waited: object = self  # what was under way at the last look
+        self._unsent = 0  # what the client had not taken by then
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to look at the connection now and then."""
+        """Start to look at the connection regularly."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(self._patience, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop looking at the connection."""
         if self._timer:
             self._timer.cancel()
         super().connection_lost(exc)
@@ -124,7 +124,7 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
     )
     try:
         config.load()
-    except OSError as error:  # of which the ssl module's errors are
+    except OSError as error:  # the ssl module's errors are OSErrors
         raise InvalidFile(
             f"{address.certificate} and {address.private_key} cannot be used: {error}",
             hint="name PEM files that belong together",

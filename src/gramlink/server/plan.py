@@ -1,4 +1,4 @@
-"""Plan: an exchange as its operator asks for it, checked before anything is made of it."""
+"""Plan: an exchange as its operator asks for it, checked before it is made."""
 
 import tomllib
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Plan:
     schema: str
     parties: tuple[str, ...]
     returns: Mapping[str, str] = field(default_factory=dict)
-    days: int = 90  # how long the tokens hold
+    days: int = 90  # how long the tokens are valid
 
     def __post_init__(self) -> None:
         exchange_name(self.name)
@@ -44,7 +44,7 @@ class Plan:
             )
         for party, kind in self.returns.items():
             if party not in self.parties:
-                raise InvalidParameter(f"results go to parties; {party[:100]!r} is none of them")
+                raise InvalidParameter(f"results go to parties; {party[:100]!r} is not one of them")
             check_returns(kind)
         check_days(self.days)
         check_schema(self.schema)
@@ -53,29 +53,29 @@ class Plan:
 
 
 def check_days(days: int) -> None:
-    """Refuse a token that never holds, or for ever."""
+    """Refuse a token that is never valid, or valid for too long."""
     if not 1 <= days <= MOST_DAYS:
-        raise InvalidParameter(f"a token holds for 1 to {MOST_DAYS} days, not {days}")
+        raise InvalidParameter(f"a token is valid for 1 to {MOST_DAYS} days, not {days}")
 
 
 def party_name(name: str) -> str:
-    """A name that an owner can have, that can be part of an address and is nobody else's."""
-    if name in (".", "..") or name.casefold() in ("operator", "unit"):  # whom the log tells of
+    """A name that an owner can have, that fits in an address and that the log does not use."""
+    if name in (".", "..") or name.casefold() in ("operator", "unit"):  # the log's own names
         raise InvalidParameter(f"{name!r} cannot be the name of a party")
     return owner_name(name)
 
 
 def check_schema(text: str) -> Schema:
-    """The schema in the text of a linkage.toml; the unit must not see a gram in it."""
+    """The schema in the text of a linkage.toml, which must not show the unit any gram."""
     if len(text) > LARGEST_SCHEMA:
         raise InvalidSchema(f"linkage.toml has more than {LARGEST_SCHEMA:,} characters")
     try:
-        text.encode()  # half a surrogate pair is in no file
+        text.encode()  # no file holds half a surrogate pair
         schema = schema_from(tomllib.loads(text, parse_float=Decimal), "linkage.toml")
     except InvalidSchema:
         raise
     except (*DAMAGE, RecursionError) as error:
         why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
-        raise InvalidSchema(f"linkage.toml is not TOML of a schema: {why}".rstrip(": ")) from error
+        raise InvalidSchema(f"linkage.toml is not a schema in TOML: {why}".rstrip(": ")) from error
     check_secrecy(schema.agreed)
     return schema

@@ -1,4 +1,4 @@
-"""Relay: what the parties mined, from each to the others, and results to their party."""
+"""Relay: passes what parties mined to each other, and results to their party."""
 
 import os
 import sqlite3
@@ -24,7 +24,7 @@ PIECE = 2**16
 
 
 async def take(unit: Unit, who: Party, to: str, request: Request) -> None:
-    """Keep what a party mined, sealed to another, until that one fetches it."""
+    """Keep what a party mined, sealed to another party, until that party fetches it."""
     receiver = await in_thread(_receiver, unit, who, to)
     path = unit.folder.mined(who.exchange, who.number, receiver.number)
     with unit.only_one("mined", who.number, receiver.number):
@@ -37,17 +37,17 @@ async def take(unit: Unit, who: Party, to: str, request: Request) -> None:
 
 
 def _receiver(unit: Unit, who: Party, to: str) -> Party:
-    """Another party of the exchange who can be sent something."""
+    """Another party of the exchange that can be sent something."""
     with unit.store.read() as db:
         receiver = auth.find_party(db, who.exchange_name, to)
         if receiver.number == who.number:
-            raise Refusal("a party needs nothing of its own", hint="name another party", status=422)
+            raise Refusal("a party cannot send to itself", hint="name another party", status=422)
         exchanges.require_joined(db, receiver)
     return receiver
 
 
 def _keep(unit: Unit, who: Party, receiver: Party, file: Path, sha256: str) -> None:
-    """Put a file in its place; the same one again changes nothing."""
+    """Put a file in its place; sending the same one again changes nothing."""
     path = unit.folder.mined(who.exchange, who.number, receiver.number)
     with unit.store.read() as db:
         if exchanges.has_mined(db, who, receiver, sha256):
@@ -70,18 +70,20 @@ def mined(unit: Unit, who: Party, sender: str) -> Response:
         _require_kept(db, who)
     if sha256 is None:
         raise unknown(
-            f"{sender} has not sent what it mined to this party yet", hint="wait, then ask again"
+            f"{sender} has not yet sent what it mined to this party", hint="try again later"
         )
     return _streamed(unit.folder.mined(who.exchange, other.number, who.number), sha256)
 
 
 def results(unit: Unit, who: Party) -> Response:
-    """What goes back to this party; that it was fetched is noted when all of it was sent."""
+    """The party's results; they are noted as fetched once all of them are sent."""
     with unit.store.read() as db:
         sha256 = exchanges.party(db, who).results_sha256
         _require_kept(db, who)
     if sha256 is None:
-        raise unknown("the results are not ready yet", hint="wait for stage done, then ask again")
+        raise unknown(
+            "the results are not ready yet", hint="wait for the stage done, and try again"
+        )
 
     def note() -> None:
         with suppress(Refusal, sqlite3.Error), unit.store.change() as db:
@@ -115,7 +117,7 @@ def _streamed(path: Path, sha256: str, note: Callable[[], None] | None = None) -
         _pieces(file, sent),
         headers={"Content-Length": str(size), "ETag": f'"{sha256}"'},
         media_type="application/octet-stream",
-        # apart from the pieces, as a client that has them all may be gone before it is noted
+        # after the pieces, as a client that has them all may leave before it is noted
         background=BackgroundTask(noted),
     )
 
@@ -124,5 +126,5 @@ async def _pieces(file: IO[bytes], sent: list[int]) -> AsyncIterator[bytes]:
     """The content of a file, and how many bytes of it were sent."""
     with file:
         while piece := await in_thread(file.read, PIECE):
-            sent[0] += len(piece)  # before it is sent: who has the last one may be gone at once
+            sent[0] += len(piece)  # before sending: a client may leave once it has the last one
             yield piece

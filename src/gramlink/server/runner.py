@@ -1,7 +1,7 @@
-"""Runner: the thread that has jobs done, each in a process of its own, and erases what is due.
+"""Runner: the thread that runs jobs, each in its own process, and erases files when due.
 
-A worker's standard input is a pipe from here: when this process ends, however it ends, the
-worker reads the end of it and ends too.
+A worker's standard input is a pipe from this process: when this process ends, for whatever
+reason, the worker sees the end of the pipe and ends too.
 """
 
 import sqlite3
@@ -20,8 +20,8 @@ from gramlink.server.guard import report
 from gramlink.server.store.jobs import Job
 from gramlink.server.unit import Unit
 
-MOST_DEATHS = 2  # of workers, before a job is given up
-TICK = 0.5  # seconds between looks at the tables, which other processes change too
+MOST_DEATHS = 2  # worker deaths before a job is given up
+TICK = 0.5  # seconds between checks of the tables, which other processes change too
 
 
 @dataclass(slots=True)
@@ -29,11 +29,11 @@ class _Worker:
     job: Job
     process: "subprocess.Popen[bytes]"
     deadline: float
-    verdict: str = ""  # why it was ended, if it was by us
+    verdict: str = ""  # why we ended it, if we did
 
 
 class Runner:
-    """Does the jobs of a unit while it is running."""
+    """Runs the jobs of a unit while it is served."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -44,7 +44,7 @@ class Runner:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Do jobs until the end of the context; those that run then are done again later."""
+        """Run jobs until the context ends; those still running then are run again later."""
         with self.unit.store.change() as db:
             db.jobs.put_all_back()
         self.unit.wake.append(self._news.set)
@@ -61,7 +61,7 @@ class Runner:
             thread.join()
 
     def forget(self, exchange: int) -> None:
-        """End the workers of an exchange that is no more."""
+        """End the workers of a deleted exchange."""
         with self._turn:
             for worker in [one for one in self._workers if one.job.exchange == exchange]:
                 _end(worker)
@@ -75,7 +75,7 @@ class Runner:
                 with self._turn:
                     self._look()
                 self._said = ""
-            except Exception as error:  # noqa: BLE001  # a full disk is no reason to stop for good
+            except Exception as error:  # noqa: BLE001  # a full disk must not stop it for good
                 if self._said != type(error).__name__:
                     report(error)
                 self._said = type(error).__name__
@@ -101,7 +101,7 @@ class Runner:
             try:
                 self._workers.append(_started(self.unit, job))
                 note(f"job begins, {job.kind}", job=job.number, exchange=job.exchange)
-            except OSError:  # for want of memory or of files, which passes
+            except OSError:  # too little memory or too few files, which passes
                 with self.unit.store.change() as db:
                     db.jobs.put_back(job)
                 raise
@@ -116,7 +116,7 @@ class Runner:
                 _end(worker)
             else:
                 return
-        if wanted is not None:  # a worker that did its job has said so in the tables
+        if wanted is not None:  # a worker that finished its job has noted so in the tables
             self._bury(worker)
         _end(worker)
         self._workers.remove(worker)
@@ -154,7 +154,7 @@ def _started(unit: Unit, job: Job) -> _Worker:
         *(sys.executable, "-m", "gramlink.server.worker"),
         *(str(unit.folder.path.resolve()), str(job.number), str(unit.settings.memory)),
     ]
-    # what a library prints may quote records
+    # what libraries print may quote records
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
@@ -172,5 +172,5 @@ def _end(worker: _Worker) -> None:
 def _cause(code: int) -> str:
     if code >= 0:
         return f"the worker ended by itself with code {code}"
-    why = ", most likely for want of memory" if code in (-9, -6) else ""
+    why = ", most likely for lack of memory" if code in (-9, -6) else ""
     return f"the worker was stopped by signal {-code}{why}"

@@ -10,7 +10,7 @@ GIB = 2**30
 
 
 def three_quarters_of_memory() -> int:
-    """What workers may use unless told otherwise; 0, which is no limit, where it is unknown."""
+    """The default memory for workers; 0, meaning no limit, where the total is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
     except (AttributeError, ValueError, OSError):
@@ -19,7 +19,7 @@ def three_quarters_of_memory() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The data folder and the limits, all of them sensible from birth."""
+    """The data folder and the limits, checked when created."""
 
     data: Path
     largest_bundle: int = 4 * GIB
@@ -27,7 +27,7 @@ class Settings:
     workers: int = 1
     memory: int = 0  # bytes for each worker; 0 is no limit
     hours: float = 24  # for each job
-    keep_days: int = 30  # files are erased so long after the end of an exchange
+    keep_days: int = 30  # days after the end of an exchange until its files are erased
     patience: float = 30  # seconds to wait for the next piece of a body
 
     def __post_init__(self) -> None:
@@ -38,10 +38,10 @@ class Settings:
             ("the memory", self.memory, 0),
         ):
             if value < least:
-                raise InvalidParameter(f"{name} cannot be {value}", hint=f"at least {least}")
+                raise InvalidParameter(f"{name} cannot be {value}", hint=f"use at least {least}")
         if not 0 < self.hours <= 24 * 365:
-            raise InvalidParameter(f"a job cannot have {self.hours} hours")
+            raise InvalidParameter(f"a job cannot be given {self.hours} hours")
         if not 0 <= self.keep_days <= 3650:
             raise InvalidParameter(f"files cannot be kept for {self.keep_days} days")
         if not 0 < self.patience <= 3600:
-            raise InvalidParameter(f"a body cannot be waited for {self.patience} seconds")
+            raise InvalidParameter(f"the server cannot wait {self.patience} seconds for a body")

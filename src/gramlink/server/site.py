@@ -1,4 +1,4 @@
-"""The web pages: signing in and out, and what the interface says, as HTML."""
+"""The web pages: signing in and out, and what the API says, as HTML."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/")
 def home(request: Request, unit: OfUnit) -> Response:
-    """The operator's exchanges, a party's own exchange, or the way in."""
+    """The operator's exchanges, a party's own exchange, or the form to sign in."""
     try:
         viewer = viewer_of(request)
     except Refusal as error:
@@ -48,7 +48,7 @@ def home(request: Request, unit: OfUnit) -> Response:
 
 
 async def _token_in(request: Request) -> str:
-    """The token of the form; a page elsewhere may not sign anybody in."""
+    """The form's token; pages of other sites may not sign anybody in."""
     if {"sec-fetch-site", "origin"} & set(request.headers.keys()):
         require_own_page(request)
     body = await bodies.whole(request, LARGEST_FORM)
@@ -61,7 +61,7 @@ async def _token_in(request: Request) -> str:
 
 @router.post("/sign-in")
 def sign_in(request: Request, unit: OfUnit, token: Annotated[str, Depends(_token_in)]) -> Response:
-    """Keep a token in the browser, where scripts cannot read it, for as long as it holds."""
+    """Keep a token in the browser while it is valid, where scripts cannot read it."""
     try:
         with unit.store.read() as db:
             viewer = recognised(db, token)
@@ -108,7 +108,7 @@ def whole_log(viewer: Operator, unit: OfUnit) -> Response:
 
 @router.get("/static/{file}")
 def static(file: str) -> Response:
-    """One of the files that the pages use, of which there are few."""
+    """One of the few files that the pages use."""
     if file not in _STATIC:
         raise unknown("there is no such file")
     content, kind = _STATIC[file]

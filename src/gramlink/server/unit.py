@@ -1,4 +1,4 @@
-"""Unit: a data folder that is ready for work, as the server and the operator's commands use it."""
+"""Unit: a data folder ready for work, for the server and the operator's commands."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ OWNER = "the linkage unit"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A linkage unit's folder, tables and key, and whom to tell of new jobs and of deleted ones."""
+    """A linkage unit's folder, tables and key, and who hears of new jobs and deleted exchanges."""
 
     settings: Settings
     folder: Folder
@@ -40,12 +40,12 @@ class Unit:
 
     @contextmanager
     def only_one(self, *what: Any) -> Iterator[None]:
-        """Keep out others that would do the same at the same time."""
+        """Refuse others who would do the same at the same time."""
         with self._turn:
             if what in self._busy:
                 raise Refusal(
-                    "the same is being sent already, over another connection",
-                    hint="wait for it to end, then ask again",
+                    "this is already being sent over another connection",
+                    hint="wait for it to end, then try again",
                 )
             self._busy.add(what)
         try:
@@ -60,7 +60,7 @@ class Unit:
             tell()
 
     def deleted(self, exchange: int) -> None:
-        """An exchange is no more: end its worker, and erase its files."""
+        """An exchange was deleted: end its workers, and erase its files."""
         for tell in self.forget:
             tell(exchange)
         self.folder.erase(exchange)
@@ -68,7 +68,7 @@ class Unit:
 
 @contextmanager
 def opened(data: Path) -> Iterator[Unit]:
-    """The unit in a folder that `prepared` has made, for a command of the operator's."""
+    """The unit in a folder that `prepared` made, for one of the operator's commands."""
     folder = Folder(data)
     if not folder.database.is_file():
         raise InvalidFile(
@@ -83,9 +83,9 @@ def opened(data: Path) -> Iterator[Unit]:
 
 
 def prepared(settings: Settings) -> Unit:
-    """The unit in a folder, which is made if need be; for the one process that serves it.
+    """The unit in a folder, made if missing, for the one process that serves it.
 
-    Whatever a killed server left half done is removed.
+    Removes whatever a killed server left half done.
     """
     folder = Folder(made_folder(settings.data))
     if not folder.identity.exists():
@@ -105,20 +105,20 @@ def prepared(settings: Settings) -> Unit:
 
 
 def made_folder(path: Path) -> Path:
-    """A folder for a unit, which nobody else can look into if it is new."""
+    """A folder for a unit; if it is new, only its owner can read it."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         Folder(path).exchanges.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise InvalidFile(
             f"{path} cannot be used: {error.strerror or error}",
-            hint="name a folder that is yours to write, or a new one, with --data",
+            hint="use --data to name a folder that you can write to, or a new one",
         ) from error
     return path
 
 
 def _give_operator_token(unit: Unit) -> None:
-    """Write a new token for the operator, unless the one in the file holds."""
+    """Write a new token for the operator, unless the one in the file is valid."""
     path = unit.folder.operator_token
     with unit.store.change() as db:
         if path.exists():
@@ -132,6 +132,6 @@ def _give_operator_token(unit: Unit) -> None:
 
 
 def write_secret(path: Path, text: str) -> None:
-    """A line that only its owner can read."""
+    """Write a line that only its owner can read."""
     with written_whole(path, mode=0o600) as file:
         file.write(f"{text}\n".encode())

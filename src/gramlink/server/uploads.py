@@ -1,8 +1,8 @@
-"""Uploads: bundles that come in pieces, over as many connections as it takes.
+"""Uploads: bundles that arrive in pieces, over as many connections as it takes.
 
-As much of a bundle as is on disk is in a part file, whose size is the offset to go on from.
-When all of it is there, the part is checked and renamed, and only then do the tables say so.
-A server killed anywhere in between finds the part, or the renamed file, and goes on from it.
+What has arrived of a bundle is in a part file, whose size is the offset to resume from. Once all
+of it is there, the part is checked and renamed, and only then do the tables say so. A server
+killed at any point finds the part, or the renamed file, and resumes from it.
 """
 
 import hashlib
@@ -26,24 +26,24 @@ SPARE = 64 * 2**20  # bytes that an upload leaves free, for the tables
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A party's upload: what it announced, and how much of it is there."""
+    """A party's upload: what it announced, and how much has arrived."""
 
     size: int
     sha256: str
     offset: int
-    whole: bool = False  # whether it was taken in already
+    whole: bool = False  # whether all of it has been checked and renamed
 
     def is_of(self, size: int, sha256: str) -> bool:
-        """Whether it is of this file."""
+        """Whether it is an upload of this file."""
         return (self.size, self.sha256) == (size, sha256)
 
 
 def begin(unit: Unit, who: Party, size: int, sha256: str) -> int:
-    """Announce an upload, or ask where to go on with it."""
+    """Announce an upload, or ask where to resume it."""
     if size > unit.settings.largest_bundle:
         raise Refusal(
             f"a bundle of {size:,} bytes is larger than the {unit.settings.largest_bundle:,} "
-            "that this linkage unit takes",
+            "that this linkage unit accepts",
             hint="ask its operator about --largest-bundle",
             status=413,
         )
@@ -51,14 +51,14 @@ def begin(unit: Unit, who: Party, size: int, sha256: str) -> int:
     if found and found.is_of(size, sha256) and (found.whole or found.offset < size):
         return found.offset
     with unit.only_one("upload", who.number):
-        found = _found(unit, who)  # again, as nothing can end it from here on
+        found = _found(unit, who)  # again, as from here on nothing can end it
         if found and found.is_of(size, sha256):
-            # all is there, and not taken in, if the server was killed before it could
+            # all has arrived but was not checked, if the server was killed before it could
             return found.offset if found.whole else _taken_in(unit, who, found)
         if found and found.whole:
             raise Refusal(
-                "another bundle of this party was uploaded already",
-                hint="only a bundle that was refused can be replaced",
+                "this party has already uploaded another bundle",
+                hint="only a refused bundle can be replaced",
             )
         if unit.folder.free() < size + SPARE:
             raise no_room()
@@ -69,9 +69,9 @@ def begin(unit: Unit, who: Party, size: int, sha256: str) -> int:
 
 
 async def take(unit: Unit, who: Party, offset: int, request: Request) -> int:
-    """Add a body to a party's upload, and say how much of it is there then.
+    """Add a body to a party's upload, and return how much has arrived.
 
-    What came before a connection broke is kept, as is what came before a client went silent.
+    What arrived before a connection broke or a client went silent is kept.
     """
     with unit.only_one("upload", who.number):
         upload = await in_thread(_expected, unit, who, offset)
@@ -101,7 +101,7 @@ async def take(unit: Unit, who: Party, offset: int, request: Request) -> int:
 
 
 def _found(unit: Unit, who: Party) -> Upload | None:
-    """The upload as it stands, or None if there is none or it was refused."""
+    """The present upload, or None if there is none or it was refused."""
     with unit.store.read() as db:
         _check_stage(db, who)
         row = exchanges.party(db, who)
@@ -116,22 +116,22 @@ def _check_stage(db: Tables, who: Party) -> None:
     stage = exchanges.stage(db, exchanges.find(db, who.exchange_name))
     if stage in ("joining", "mined"):
         raise Refusal(
-            "bundles are not awaited yet",
-            hint="wait for stage bundles, when each party has sent what it mined to all others",
+            "it is too early to send a bundle",
+            hint="wait for the stage bundles, when each party has sent what it mined to all others",
         )
     if stage == "failed":
         raise Refusal("this exchange has failed", hint="ask its operator for a new one")
 
 
 def _expected(unit: Unit, who: Party, offset: int) -> Upload:
-    """The upload that goes on at an offset, and at no other."""
+    """The upload, if it continues at exactly this offset."""
     found = _found(unit, who)
     if found is None:
-        raise Refusal("no upload was announced", hint="announce its size and sha256 by POST first")
+        raise Refusal("no upload was announced", hint="first announce its size and sha256 by POST")
     if found.offset != offset:
         raise Refusal(
-            f"the upload goes on at {found.offset}, not at {offset}",
-            hint="go on from the offset that is given",
+            f"the upload continues at {found.offset}, not at {offset}",
+            hint="resume from the offset given",
             offset=found.offset,
         )
     return found
@@ -148,7 +148,7 @@ def _open(unit: Unit, who: Party) -> IO[bytes]:
 
 
 def _add(unit: Unit, who: Party, file: IO[bytes], data: bytes, last: bool = False) -> int:
-    """Write, and at last to the disk; a part there is no room for makes room."""
+    """Write, and with the last piece flush to disk; if there is no room, drop the part."""
     try:
         with storing():
             view = memoryview(data)
@@ -163,7 +163,7 @@ def _add(unit: Unit, who: Party, file: IO[bytes], data: bytes, last: bool = Fals
 
 
 def _taken_in(unit: Unit, who: Party, upload: Upload) -> int:
-    """Check the digest of a whole upload, and have it looked at."""
+    """Check the digest of a whole upload, and queue the check of the bundle."""
     part = unit.folder.part(who.exchange, who.number)
     bundle = unit.folder.bundle(who.exchange, who.number)
     try:
@@ -172,7 +172,7 @@ def _taken_in(unit: Unit, who: Party, upload: Upload) -> int:
         if found != upload.sha256:
             _remove(unit, who)
             raise Refusal(
-                "the upload has not the sha256 that was announced",
+                "the upload does not have the sha256 that was announced",
                 hint="send the file again from the start",
                 status=422,
                 offset=0,

@@ -1,4 +1,4 @@
-"""Views: what the unit says of itself and its exchanges, to its operator or to a party."""
+"""Views: what the unit says about itself and its exchanges, to its operator or a party."""
 
 from dataclasses import asdict
 from importlib.metadata import version
@@ -30,7 +30,7 @@ from gramlink.server.unit import Unit
 
 
 def of_unit(unit: Unit) -> UnitInfo:
-    """What the unit says of itself to everybody."""
+    """What the unit tells everybody about itself."""
     return UnitInfo(
         gramlink=version("gramlink"),
         recipient=unit.recipient,
@@ -42,7 +42,7 @@ def of_unit(unit: Unit) -> UnitInfo:
 
 
 def of_viewer(viewer: Viewer) -> TokenInfo:
-    """What a token says of itself."""
+    """What a token's holder is told about it."""
     party = viewer.party
     return TokenInfo(
         role=viewer.role,
@@ -60,21 +60,21 @@ def of_log(db: Tables) -> LogInfo:
 
 
 def of_all(db: Tables, folder: Folder) -> list[ExchangeInfo]:
-    """All exchanges as the operator sees them, the latest first."""
+    """All exchanges as the operator sees them, latest first."""
     return [_of(db, folder, exchange, None) for exchange in db.exchanges.all()]
 
 
 def of_exchange(db: Tables, folder: Folder, name: str, viewer: Viewer) -> ExchangeInfo:
     """An exchange as the viewer may see it.
 
-    Privacy: a party sees of the others their names, keys and states, and of the outcome the
+    Privacy: a party sees the names, keys and states of the others and, of the outcome, the
     numbers of its own pairs, added up.
     """
     return _of(db, folder, exchanges.find(db, name), viewer.party)
 
 
 def _of(db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None) -> ExchangeInfo:
-    """An exchange for the operator, or for the party that is given."""
+    """An exchange for the operator or, if one is given, for a party."""
     summary = Summary.model_validate_json(exchange.summary) if exchange.summary else None
     return ExchangeInfo(
         name=exchange.name,
@@ -92,7 +92,7 @@ def _of(db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None) -> 
 def of_party(summary: Summary, party: str) -> PartySummary:
     """What a party may know of the outcome: the numbers of its own pairs, added up.
 
-    Estimates are those of the links that they are of, so they are weighted by them.
+    Estimates of pairs are weighted by their numbers of links.
     """
     pairs = [pair for pair in summary.pairs if party in (pair.left, pair.right)]
     counts = [pair.links for pair in pairs]
@@ -138,7 +138,7 @@ def _parties(
             bundle=_bundle(row, folder.arrived(row)) if own else _bundle_of_another(row),
             results=_results(row, kept=exchange.erased is None, own=own),
         )
-        # not set for parties, who are not even told that there is such a key
+        # not set for parties, which are not even told that this key exists
         parties.append(party if me else party.model_copy(update={"token": _token(db, row.number)}))
     return tuple(parties)
 

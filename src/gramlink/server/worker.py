@@ -1,8 +1,8 @@
-"""Worker: does one job in a process of its own, as `python -m gramlink.server.worker DIR JOB`.
+"""Worker: does one job in its own process, as `python -m gramlink.server.worker DIR JOB`.
 
-Bundles are strangers' files: they may be made to take down who reads them, or to eat memory.
-A worker holds the unit's identity for as long as its job takes, has a limit on its memory,
-and ends as soon as its standard input does. What it finds out is in the tables when it ends.
+Bundles come from others, and may be made to crash their reader or to eat memory. A worker holds
+the unit's identity while its job lasts, has a memory limit, and ends as soon as its standard
+input does. Its findings are in the tables when it ends.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ from gramlink.server.store import Store
 from gramlink.server.store.jobs import Job, Progress
 from gramlink.server.store.parties import Facts, PartyRow
 
-SECONDS = 1.0  # between notes of progress
+SECONDS = 1.0  # between updates of the progress
 _LONGEST = 1000
 
 
 def main(data: Path, number: int, memory: int) -> None:
-    """Do a job, and note in the tables what came of it."""
+    """Do a job, and note the outcome in the tables."""
     limit_memory(memory)
     folder = Folder(data)
     store = Store(folder.database)
@@ -50,9 +50,9 @@ def main(data: Path, number: int, memory: int) -> None:
     except GramlinkError as error:
         reason = _line(_said(error))
     except sqlite3.OperationalError:
-        raise  # which passes: the server starts another worker
-    except (MemoryError, ImportError):  # which a library raises that has no room to be loaded
-        reason = "there is not enough memory for it"
+        raise  # it passes: the server starts another worker
+    except (MemoryError, ImportError):  # a library that lacks memory to load raises the latter
+        reason = "there is not enough memory to check or link it"
     except Exception as error:  # noqa: BLE001  # its message may quote records
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(frame.filename).name}, line {frame.lineno}"
@@ -60,13 +60,13 @@ def main(data: Path, number: int, memory: int) -> None:
     else:
         return
     with store.change() as db:
-        if db.jobs.find(number):  # else the exchange was deleted, and what it wanted is gone
+        if db.jobs.find(number):  # else the exchange was deleted, and its files are gone
             give_up(db, job, reason)
-            folder.drop_refused(job)  # before the party can know, and upload another
+            folder.drop_refused(job)  # before the party can see it and upload another
 
 
 def _said(error: GramlinkError) -> str:
-    """Why, in words that do not name the unit's folders."""
+    """The reason, without the names of the unit's folders."""
     if isinstance(error.__cause__, OSError):
         return f"the linkage unit has trouble with its disk: {error.__cause__.strerror}"
     return str(error)
@@ -100,7 +100,7 @@ def check(folder: Folder, store: Store, job: Job) -> None:
 
 
 def facts_of(bundle: Bundle) -> Facts:
-    """What is kept of an accepted bundle, for people to see and to compare the next one with."""
+    """What is kept about an accepted bundle, to show to people and to compare with the next."""
     basis = Basis.of(bundle)
     return Facts(
         rows=len(bundle.ids),
@@ -112,7 +112,7 @@ def facts_of(bundle: Bundle) -> Facts:
 
 
 def link(folder: Folder, store: Store, job: Job) -> None:
-    """Link all bundles, and leave each party's results sealed to it."""
+    """Link all bundles, and leave each party's results, sealed to it."""
     noting = _noting(store, job)
     with store.read() as db:
         parties = db.parties.of(job.exchange)
@@ -152,7 +152,7 @@ def _recipient(party: PartyRow) -> str:
 
 
 def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
-    """Note progress now and then: it is for people to see."""
+    """Note progress now and then, for people to see."""
     last: tuple[str, float] = ("", 0.0)
 
     def note(step: str, done: int, total: int) -> None:
@@ -172,7 +172,7 @@ def _line(text: str) -> str:
 
 
 def limit_memory(size: int) -> None:
-    """Have the system refuse more memory than this, where it can."""
+    """Have the system refuse more memory than this, where possible."""
     if size and sys.platform != "win32":
         import resource
 
@@ -182,7 +182,7 @@ def limit_memory(size: int) -> None:
 
 
 def end_with_input() -> None:
-    """End at once when standard input does: whoever started this process is gone."""
+    """End as soon as standard input does: the process that started this one is gone."""
 
     def wait() -> None:
         while os.read(0, 1):

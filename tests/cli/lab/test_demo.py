@@ -119,14 +119,14 @@ def test_the_demo_can_be_run_again_in_its_folder(run, folder):
 
 
 def test_the_demo_never_replaces_files_that_are_not_its_own(refused, done):
-    refused("demo", "-n", "200", "-o", ".", says="holds files that are not a demo's")
+    refused("demo", "-n", "200", "-o", ".", says="holds files that are not from a demo")
     assert (done / "hospital.ledger").is_file()
 
 
 def test_the_demo_says_when_there_is_no_privacy(run, folder):
     out = run(*QUICK, "--miner", "exact").out
     assert "No privacy" in out
-    assert "Protected by ε: what" not in out
+    assert "Protected by ε: the grams" not in out
     assert "N = 200, k = 40, no privacy" in out
     assert not (folder / "here" / "hospital.ledger").exists()
     assert not list((folder / "here").glob("*.bundle"))  # the unit could know the grams

@@ -85,7 +85,7 @@ def test_several_fields_are_shown_with_all_that_was_found(run):
         "    7: born, phone",
         "  the same in all fields: 2 records of 1 kind",
         "    rows 4, 10",
-        "    if that is one person twice, keep one record, or set `unique = false`",
+        "    if they are one person twice, keep one record, or set `unique = false`",
         "  to mend: 4 records; --bad-rows FILE.csv lists them",
     ]
 

@@ -66,7 +66,7 @@ def test_nothing_is_spent_unless_somebody_agrees(run, unit, folder, monkeypatch)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
-    assert "not agreed to; nothing was spent" in run(*ASK, ok=False).err
+    assert "you did not agree; nothing was spent" in run(*ASK, ok=False).err
     assert not (folder / "hospital.ledger").exists()
     assert ("hospital", "registry") not in unit.mined
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
@@ -82,7 +82,7 @@ def test_a_stopped_command_says_how_to_go_on(run, unit):
     unit.trouble = stop
     result = run(*ASK, "--yes", ok=False)
     assert result.code == 130
-    assert result.err == "stopped; run the same command again to go on\n"
+    assert result.err == "stopped; run the same command again to resume\n"
     unit.trouble = lambda _: None
     assert "spent" not in run(*ASK).out.partition("keys code")[2]
 

@@ -94,7 +94,7 @@ def test_an_unknown_pseudonym_is_refused(linked, refused):
 
 def test_pseudonyms_in_the_other_order_are_refused_with_whose_comes_first(linked, refused):
     left, right = ids(linked, 0)[0], ids(linked, 1)[0]
-    refused(*explain(right, left), says=["no record of clinic", "sorts first comes first"])
+    refused(*explain(right, left), says=["no record of clinic", "the owner whose name sorts first"])
 
 
 def test_a_start_that_several_have_is_refused(linked, refused):
@@ -115,7 +115,7 @@ def test_a_model_of_other_fields_is_refused(linked, refused):
     text = (linked / "links-model.json").read_text().replace('"phone"', '"telephone"')
     (linked / "links-model.json").write_text(text)
     left, right = ids(linked, 0)[0], ids(linked, 1)[0]
-    refused(*explain(left, right), says=["of other fields than the bundles", "use the model"])
+    refused(*explain(left, right), says=["has other fields than the bundles", "use the model"])
 
 
 def test_a_damaged_model_and_other_files_are_refused(linked, refused):

@@ -166,7 +166,7 @@ def test_an_owner_who_has_not_sent_anything_is_awaited(run, drop):
     exchange = attended(run)["exchanges"][0]
     assert (exchange["awaited"], exchange["files"]) == (["office"], [])
     assert receipt(drop, "clinic.bundle.age").startswith("accepted: the bundle of clinic, digest")
-    assert "office awaited" in run("unit", "inbox", "inbox", "outbox").out
+    assert "waiting for office" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_an_owner_cannot_open_what_is_for_another(refused_there, drop, run):
@@ -286,7 +286,7 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
     )
     state = attended(run, ok=False)
     assert [one["name"] for one in state["received"] if one["refused"]] == ["bomb.age"]
-    assert "took down the process" in receipt(drop, "bomb.age")
+    assert "crashed the process" in receipt(drop, "bomb.age")
     assert len(state["exchanges"][0]["files"]) == 2
 
 
@@ -303,7 +303,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     ("args", "says"),
     [
         (("nowhere", "outbox"), "there is no folder nowhere"),
-        (("inbox", "nowhere/outbox"), "there can be no folder nowhere/outbox"),
+        (("inbox", "nowhere/outbox"), "cannot make the folder nowhere/outbox"),
         (("inbox", "inbox"), "are the same folder"),
         (("inbox", "outbox", "--returns", "all"), "'all' cannot be returned to an owner"),
         (("inbox", "outbox", "--identity", "unit.recipient"), "not an age identity"),
@@ -317,7 +317,7 @@ def test_what_cannot_be_attended_to_is_said(refused_there, args, says):
 def test_an_empty_inbox_is_said(run, drop):
     for path in (drop / "unit/inbox").iterdir():
         path.unlink()
-    assert "inbox has no bundle" in run("unit", "inbox", "inbox", "outbox").out
+    assert "there are no bundles in inbox" in run("unit", "inbox", "inbox", "outbox").out
 
 
 def test_what_is_written_for_all_to_see_holds_no_pseudonym(run, drop):

@@ -246,5 +246,5 @@ def test_only_the_server_migrates_as_an_older_one_may_still_be_running(old):
     before = old.content()
     with pytest.raises(InvalidFile, match="have version 1") as error, opened(old.path):
         pass
-    assert "start it with this gramlink" in error.value.hint
+    assert "start it with this version of gramlink" in error.value.hint
     assert old.content() == before

@@ -12,7 +12,7 @@ from gramlink.cli.speaker import Speaker
 def demo(
     *,
     persons: Annotated[
-        bool, typer.Option("--persons", help="Link generated persons, of eight fields.")
+        bool, typer.Option("--persons", help="Link generated persons with eight fields each.")
     ] = False,
     data: Annotated[str, typer.Option(help="Without --persons: surnames or cities.")] = "surnames",
     count: Annotated[
@@ -20,14 +20,16 @@ def demo(
         typer.Option(
             "--count",
             "-n",
-            help="Records of each owner, up to 149,910 surnames; default: 5,000; persons 10,000.",
+            help="Records per owner, up to 149,910 surnames; default: 5,000, or 10,000 persons.",
         ),
     ] = None,
     edits: Annotated[
         int | None,
-        typer.Option(help="Typos in each copy, and told apart; default: 1; persons 2."),
+        typer.Option(
+            help="Typos made in each copy, and allowed in a match; default: 1, or 2 for persons."
+        ),
     ] = None,
-    epsilon: Annotated[str, typer.Option(help="The privacy cost of each owner.")] = "1",
+    epsilon: Annotated[str, typer.Option(help="Each owner's privacy cost.")] = "1",
     size: Annotated[int, typer.Option("--size", "-k", help="Grams in a mined base.")] = 75,
     miner: Annotated[
         str, typer.Option(help="levelgram, tree-linear, ..., fpm, random or exact.")
@@ -38,11 +40,15 @@ def demo(
     decide: Annotated[
         str, typer.Option(help="one-to-one, best-per-left, best-per-right or all.")
     ] = "one-to-one",
-    errors: Annotated[str, typer.Option(help="The typos' model: uniform or keyboard.")] = "uniform",
-    seed: Annotated[int, typer.Option(min=0, help="Of the data; the noise cannot be seeded.")] = 1,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A folder for all files.")] = Path(
-        "gramlink-demo"
-    ),
+    errors: Annotated[
+        str, typer.Option(help="How typos are made: uniform or keyboard.")
+    ] = "uniform",
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seeds the data; the noise cannot be seeded.")
+    ] = 1,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder for all files.")
+    ] = Path("gramlink-demo"),
     quiet: Quiet = False,
 ) -> None:
     """Run the whole method on bundled data, and write a report.
@@ -71,7 +77,7 @@ def demo(
     if miner == "exact":
         speaker.say("No privacy: the exact miner shows grams as they are, for experiments only.")
     else:
-        speaker.say("Protected by ε: what the owners show each other, the grams.")
+        speaker.say("Protected by ε: the grams, which the owners show each other.")
     speaker.say("Not protected by ε: the vectors; the linkage unit is trusted not to attack them,")
     speaker.say("and gets no base.")
     speaker.say("")
@@ -82,5 +88,5 @@ def demo(
     else:
         with written_whole(output / "report.html") as file:
             file.write(page.encode())
-        speaker.say(f"report: {output / 'report.html'}, and all that was sent beside it")
+        speaker.say(f"report: {output / 'report.html'}; everything that was sent is beside it")
     speaker.say(f"took {stage.seconds:.0f} s")

@@ -1,4 +1,4 @@
-"""`gramlink evaluate`: links beside the truth."""
+"""`gramlink evaluate`: links compared with the truth."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,9 @@ from gramlink.cli.speaker import Speaker
 LinksFile = Annotated[
     Path, typer.Argument(help="A CSV file with id_left and id_right.", metavar="LINKS")
 ]
-TruthFile = Annotated[Path, typer.Argument(help="The true pairs, likewise.", metavar="TRUTH")]
+TruthFile = Annotated[
+    Path, typer.Argument(help="The true pairs, in the same form.", metavar="TRUTH")
+]
 
 
 def evaluate(*, links_file: LinksFile, truth_file: TruthFile, as_json: AsJson = False) -> None:
@@ -34,7 +36,7 @@ def evaluate(*, links_file: LinksFile, truth_file: TruthFile, as_json: AsJson = 
     ):
         if ours and known and set(ours).isdisjoint(known):
             raise Mismatch(
-                f"no {side} id of {links_file.name} is a {side} id of {truth_file.name}",
+                f"{links_file.name} and {truth_file.name} have no {side} id in common",
                 hint="map pseudonyms back first, with `gramlink results` at both owners in turn",
             )
     scores = score(

@@ -13,7 +13,7 @@ def experiments(
     *,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="An experiment by its name; may be given several times."),
+        typer.Option(help="An experiment to run, by name; may be repeated."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer points and draws: minutes, not an hour.")
@@ -23,13 +23,15 @@ def experiments(
     ] = False,
     out: Annotated[
         Path,
-        typer.Option(help="A folder; a run in the same one resumes where the last one stopped."),
+        typer.Option(
+            help="The output folder; a run in the same one resumes where the last stopped."
+        ),
     ] = Path("gramlink-experiments"),
     quiet: Quiet = False,
 ) -> None:
     """Reproduce the paper's figures beside the rivals', in a report.
 
-    Measures what the folder lacks, and writes the report, the data and the figures.
+    Measures what is missing from the folder, and writes the report, the data and the figures.
 
     Example: gramlink experiments --quick
     """
@@ -59,9 +61,9 @@ def experiments(
         with speaker.progress("measuring") as progress:
             run(chosen, scale, out, progress, speaker.say)
     except KeyboardInterrupt:
-        speaker.say("stopped; the same command goes on from here")
+        speaker.say("stopped; run the same command again to resume")
         raise
-    # the report is about all that the folder holds
+    # the report covers all that the folder holds
     whole = [one for one in EXPERIMENTS.values() if is_complete(one, scale, out)]
     measured = run(whole, scale, out)
     publish([Section(one, measured[one.name]) for one in whole], scale, out, speaker.say)

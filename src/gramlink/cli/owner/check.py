@@ -14,11 +14,11 @@ from gramlink.cli.speaker import Speaker
 def check(
     *,
     report: Annotated[
-        Path | None, typer.Option(help="Write the same as a page of HTML, without ids.")
+        Path | None, typer.Option(help="Also write it as an HTML page, without ids.")
     ] = None,
     bad_rows: Annotated[
         Path | None,
-        typer.Option(help="Write the rows to mend as CSV, with ids, for your own eyes."),
+        typer.Option(help="Write the rows to mend as CSV, with ids, for your eyes only."),
     ] = None,
     source: Source,
     force: Force = False,
@@ -26,7 +26,7 @@ def check(
 ) -> None:
     """Show what is wrong with the data, before anything is spent.
 
-    Reads the records as mining would; counts and names the rows that need a look.
+    Reads the records as mining would; counts and names the rows that need attention.
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
@@ -63,4 +63,4 @@ def _refuse_outputs(report: Path | None, bad_rows: Path | None, *inputs: Path, f
     for output in (report, bad_rows):
         if output:
             refuse_replacing(output, *inputs)
-            refuse_overwriting(output, force=force, hint="name another, or add --force")
+            refuse_overwriting(output, force=force, hint="name another file, or add --force")

@@ -19,7 +19,7 @@ def dedupe(
     force: Force = False,
     speaker: Speaker,
 ) -> None:
-    """Find records in one file that are likely of the same person.
+    """Find records in one file that are likely to be the same person.
 
     Writes clusters of likely duplicates. Nothing leaves the owner, so nothing is spent.
 
@@ -33,7 +33,7 @@ def dedupe(
     data = source.data
     output = output or data.with_name(f"{data.stem}-duplicates.csv")
     refuse_replacing(output, *source.files)
-    refuse_overwriting(output, force=force, hint="name another with --output, or see --force")
+    refuse_overwriting(output, force=force, hint="name another with --output, or add --force")
     schema = source.schema()
     records = source.records(schema)
     found = deduplicate(records, schema)

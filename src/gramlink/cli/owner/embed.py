@@ -25,22 +25,22 @@ def embed(
     ] = None,
     key_file: KeyFile = None,
     to: Annotated[
-        Path | None, typer.Option(help="The linkage unit's recipient file: seal to it.")
+        Path | None, typer.Option(help="The linkage unit's recipient file, to seal the bundle to.")
     ] = None,
     identity_file: Annotated[
         Path | None,
         typer.Option(
-            "--identity", help="With --to: who can open the answer. Default: OWNER.identity."
+            "--identity", help="With --to: what opens the answer; default: OWNER.identity."
         ),
     ] = None,
-    exchange: Annotated[str, typer.Option(help="The exchange it is for, if it has a name.")] = "",
+    exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show exactly what would leave; write nothing.")
+        bool, typer.Option("--dry-run", help="Show exactly what would be sent; write nothing.")
     ] = False,
     source: OwnSource,
     speaker: Speaker,
 ) -> None:
-    """Turn the records into gram counts, the linkage unit's bundle.
+    """Turn the records into gram counts, bundled for the linkage unit.
 
     Writes the bundle, under pseudonyms that only OWNER.key can map back.
 
@@ -68,7 +68,7 @@ def embed(
         party = Owner(owner, records, schema, key)
         return party.embed(projection, exchange=exchange, reply=reply, created=moment())
 
-    # a key file is made only for a bundle that is written: until then, pseudonyms are made up
+    # make a key file only when a bundle is written; until then, pseudonyms are made up
     made_up = secrets.token_bytes(32)
     Owner(owner, records, schema, made_up).check(projection)
     if dry_run:
@@ -82,11 +82,11 @@ def embed(
     same = len(records) - len(bundle.ids)
     speaker.say(f"wrote {output}: {len(bundle.ids):,} records, {len(packed):,} bytes")
     if same:
-        speaker.say(f"{same:,} records are the same as another in all fields, and sent once")
+        speaker.say(f"{same:,} records repeat another in all fields, and are not sent again")
     if unit:
         speaker.say(f"sealed to the linkage unit's key {unit.fingerprint}")
     else:
-        speaker.say("not sealed: with `--to`, only the linkage unit can open it")
+        speaker.say("not sealed: add `--to` so that only the linkage unit can open it")
     speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
     speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
     speaker.summary({"output": str(output), "rows": len(bundle.ids), "bytes": len(packed)})
@@ -111,7 +111,7 @@ def _show(bundle: "Bundle", speaker: Speaker, *, made_up: bool) -> None:
     for row in rows.head(5).iter_rows(named=True):
         speaker.say(f"  {row}")
     speaker.say()
-    speaker.say("No id, value, gram or base is among it. What the linkage unit could still")
+    speaker.say("It contains no id, value, gram or base. What the linkage unit could still")
     speaker.say("infer is in docs/what-each-party-learns.md.")
     if made_up:
         speaker.say("The pseudonyms shown are made up, since there is no key file yet.")

@@ -16,19 +16,19 @@ def exchange(
     *,
     url: Annotated[str, typer.Argument(help="The linkage unit's address.", metavar="URL")],
     data: Data,
-    token_file: Annotated[Path, typer.Option(help="What the unit's operator gave you.")],
+    token_file: Annotated[Path, typer.Option(help="The file the unit's operator gave you.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Keys and what is under way; default: EXCHANGE-PARTY.")
+        Path | None, typer.Option(help="For keys and unfinished work; default: EXCHANGE-PARTY.")
     ] = None,
     schema_file: Annotated[
         Path | None,
-        typer.Option("--schema", help="With your own columns; default: that of the exchange."),
+        typer.Option("--schema", help="A schema with your own columns; default: the exchange's."),
     ] = None,
     epsilon: Epsilon = "",
     mined_file: Annotated[
         Path | None,
         typer.Option(
-            "--mined", help="What you mined for an earlier exchange like this: costs nothing again."
+            "--mined", help="What you mined for an earlier exchange like this; reusing it is free."
         ),
     ] = None,
     ledger_file: LedgerFile = None,
@@ -37,7 +37,7 @@ def exchange(
     ] = "",
     peer: Annotated[
         list[Path] | None,
-        typer.Option(help="Another owner's recipient file, had from it; name those of all."),
+        typer.Option(help="A recipient file that another owner gave you; name those of all."),
     ] = None,
     authority: Annotated[
         Path | None, typer.Option(help="The certificate to trust, if not the system's.")
@@ -45,12 +45,15 @@ def exchange(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: links.csv in the folder.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Agree to what is spent and sent.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Agree in advance to what is spent and sent.")
+    ] = False,
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a unit that does not answer.", min=0)
     ] = 600,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Speak without TLS: the network reads the token.")
+        bool,
+        typer.Option("--insecure", help="Connect without TLS: the network can read the token."),
     ] = False,
     separator: Separator = "",
     encoding: Encoding = "",
@@ -97,14 +100,14 @@ def exchange(
     try:
         speaker.summary(take_part(client, choices, voice))
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("stopped; run the same command again to go on", err=True)
+        typer.echo("stopped; run the same command again to resume", err=True)
         raise typer.Exit(130) from None
     finally:
         client.close()
 
 
 def _agreed(what: str, speaker: Speaker) -> bool:
-    """Ask, where there is someone to see what is asked."""
+    """Ask, if there is somebody to see the question."""
     from gramlink.errors import InvalidParameter
 
     seen = not speaker.silent and sys.stdout and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""`gramlink init`: a linkage.toml to begin with."""
+"""`gramlink init`: a linkage.toml to start from."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 Second = Annotated[
     Path | None,
-    typer.Argument(help="The other owner's, to propose for both.", metavar="SECOND"),
+    typer.Argument(help="The other owner's records, to propose for both.", metavar="SECOND"),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(help="A column to link on, or several: --field A --field B.", metavar="COLUMN"),
+    typer.Option(
+        help="A column to link on; may be repeated: --field A --field B.", metavar="COLUMN"
+    ),
 ]
 
 
@@ -81,7 +83,7 @@ def init(
 
 
 def _show(speaker: Speaker, proposal: "Proposal") -> None:
-    """What is in a proposal: a line for each field, and for each column that is left out."""
+    """Show a proposal, with a line for each field and for each column left out."""
     speaker.say(f"{proposal.file}: ids in {proposal.id}")
     width = max(len(field.name) for field in proposal.fields)
     for field in proposal.fields:

@@ -1,4 +1,4 @@
-"""`gramlink inspect`: what a file of gramlink's is and holds."""
+"""`gramlink inspect`: what a gramlink file is and holds."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ def inspect(
 ) -> None:
     """Show what a gramlink file is and holds, if it is intact.
 
-    Prints what a bundle, results or another file says of itself; refuses a damaged one.
+    Prints what a bundle, results or another file says about itself; refuses a damaged one.
 
     Example: gramlink inspect hospital.bundle.age --identity unit.identity
     """
@@ -52,7 +52,7 @@ def _shown(value: Any) -> str:
 
 
 def _content(data: bytes, name: str) -> tuple[str, dict[str, Any]]:
-    """The kind of a file, and what it says of itself after it was read whole."""
+    """A file's kind, and what it says about itself once all of it has been read."""
     from gramlink.bundles.archive import Archive, unpack
     from gramlink.bundles.bundle import Bundle
     from gramlink.bundles.results import Results

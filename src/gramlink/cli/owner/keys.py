@@ -29,11 +29,13 @@ def new(
     owner = owner_name(owner)
     identity_file, recipient_file = Path(f"{owner}.identity"), Path(f"{owner}.recipient")
     for path in (identity_file, recipient_file):
-        refuse_overwriting(path, force=False, hint="what is sealed to it needs it; name another")
+        refuse_overwriting(
+            path, force=False, hint="files sealed to it need it; choose another name"
+        )
     identity = new_identity()
     write_identity(identity_file, identity, owner)
     write_recipient(recipient_file, identity.recipient, owner)
-    speaker.say(f"wrote {identity_file}: keep it to yourself, and a copy of it")
+    speaker.say(f"wrote {identity_file}: keep it secret, and keep a copy")
     speaker.say(f"wrote {recipient_file}: give it to whoever sends you something")
     speaker.say(f"fingerprint: {identity.recipient.fingerprint}  (compare it by telephone)")
 
@@ -56,6 +58,4 @@ def show(
     typer.echo(f"fingerprint: {recipient.fingerprint}")
 
 
-app = group(
-    "keys", "Make a pair of keys, or show the fingerprint of one.", {"Commands": (new, show)}
-)
+app = group("keys", "Make a pair of keys, or show a key's fingerprint.", {"Commands": (new, show)})

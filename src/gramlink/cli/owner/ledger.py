@@ -11,7 +11,9 @@ from gramlink.cli.speaker import Speaker
 
 def ledger(
     *,
-    path: Annotated[Path, typer.Argument(help="What `gramlink mine` keeps.", metavar="FILE")],
+    path: Annotated[
+        Path, typer.Argument(help="The ledger that `gramlink mine` keeps.", metavar="FILE")
+    ],
     allow: Annotated[
         str, typer.Option(help="Set the total epsilon that this data set may spend.")
     ] = "",
@@ -38,7 +40,7 @@ def ledger(
         outcome = release.digest[:12] if release.digest else "interrupted, nothing released"
         cost = shown(release.epsilon)
         speaker.say(f"  {release.time}  {cost:>6}  {release.what}  {outcome}")
-    speaker.say("A person with m records in the data set is protected at m times as much.")
+    speaker.say("A person with m records in the data set is protected at m times that epsilon.")
     speaker.summary(
         {
             "dataset": state.dataset,

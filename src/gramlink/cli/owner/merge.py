@@ -11,7 +11,8 @@ from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker
 
 MinedFiles = Annotated[
-    list[Path], typer.Argument(help="What each owner's `mine` wrote.", metavar="MINED")
+    list[Path],
+    typer.Argument(help="The files that the owners' `gramlink mine` wrote.", metavar="MINED"),
 ]
 
 
@@ -24,7 +25,7 @@ def merge(
 ) -> None:
     """Merge what the owners mined into the projection they share.
 
-    Each owner does this, and all compare the fingerprint of what it writes.
+    Each owner runs this, and all compare the fingerprint it prints.
 
     Example: gramlink merge hospital.mined.json registry.mined.json -o projection.json
     """
@@ -35,8 +36,8 @@ def merge(
 
     if len(mined_files) < 2:
         raise InvalidParameter(
-            "there must be the files of at least two owners to merge",
-            hint="ask the other owner for what its `gramlink mine` wrote",
+            "merging needs the files of at least two owners",
+            hint="ask the other owner for the file its `gramlink mine` wrote",
         )
     refuse_replacing(output, *mined_files, identity_file)
     mined = [
@@ -50,9 +51,9 @@ def merge(
     for name, base in projection.bases.items():
         kind = "mined" if name in projection.mined else "public"
         speaker.say(f"  {name}: {len(base.grams)} grams, {kind}")
-    speaker.say(f"fingerprint: {projection.fingerprint}  (must be the same at all owners)")
+    speaker.say(f"fingerprint: {projection.fingerprint}  (must be the same for all owners)")
     speaker.say(f"{', '.join(projection.left)} will send thresholds")
-    speaker.say("never send this file to the linkage unit: with it, it could name most records")
+    speaker.say("never send this file to the linkage unit: it could then name most records")
     speaker.summary(
         {"output": str(output), "digest": projection.digest, "left": list(projection.left)}
     )

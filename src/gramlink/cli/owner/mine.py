@@ -24,12 +24,12 @@ def mine(
     dataset: Annotated[
         str,
         typer.Option(
-            help="The data set the ledger tracks; default: DATA's name. Its exports share it."
+            help="The data set the ledger tracks; default: DATA's name. All its exports share it."
         ),
     ] = "",
     again: Annotated[
         Path | None,
-        typer.Option(help="Read this file's prefix tree again, for another size or q, for free."),
+        typer.Option(help="Reread this file's prefix tree with another size or q, at no cost."),
     ] = None,
     source: OwnSource,
     force: Force = False,
@@ -49,11 +49,11 @@ def mine(
 
     owner, data = source.name, source.data
     output = output or Path(f"{owner}.mined.json")
-    dataset = owner_name(dataset or data.stem)  # an owner's new name is no new budget
+    dataset = owner_name(dataset or data.stem)  # renaming the owner gives no new budget
     ledger_file = ledger_file or data.with_name(f"{dataset}.ledger")
     schema = source.schema(epsilon=epsilon)
     refuse_replacing(output, *source.files, ledger_file)
-    refuse_overwriting(output, force=force, hint="use it: it is paid for; or see --force")
+    refuse_overwriting(output, force=force, hint="it is paid for, so use it; or see --force")
     if again:
         _read_again(again, output, schema, owner)
         speaker.say(f"wrote {output}, at no cost")
@@ -107,7 +107,7 @@ def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> Non
 
 
 def _mined_with(schema: "Schema") -> dict[str, Any]:
-    """The settings that a tree was grown with, whatever is read off it."""
+    """The settings a tree was grown with, without those that only reading it needs."""
     free = {"size", "q_min", "q_max"}
     return {
         field.name: {key: value for key, value in field.agreed.items() if key not in free}

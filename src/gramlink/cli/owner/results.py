@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
     from gramlink.bundles.results import Results
 
-_HINT = "name what was embedded for, with --owner, --exchange and --projection"
+_HINT = "give the same --owner, --exchange and --projection as when embedding"
 
 
 def results(
     *,
     links_file: Annotated[
         Path,
-        typer.Argument(help="What `link` wrote, or what the linkage unit sent.", metavar="LINKS"),
+        typer.Argument(
+            help="The file that `link` wrote or the linkage unit sent.", metavar="LINKS"
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: OWNER-links.csv.")
@@ -31,16 +33,14 @@ def results(
     identity_file: IdentityFile = None,
     source: OwnSource,
     projection_file: Annotated[
-        Path, typer.Option("--projection", help="What the bundle was embedded with.")
+        Path, typer.Option("--projection", help="The projection that `embed` used.")
     ] = Path("projection.json"),
-    exchange: Annotated[
-        str, typer.Option(help="The exchange it was embedded for, if it has a name.")
-    ] = "",
+    exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
     quiet: Quiet = False,
 ) -> None:
     """Map links back to an owner's own ids.
 
-    Replaces this owner's pseudonyms by its ids; the other owners' stay as they are.
+    Replaces this owner's pseudonyms with its ids; the other owners' stay as they are.
 
     Example: gramlink results links.csv hospital.csv -o hospital-links.csv
     """
@@ -60,7 +60,7 @@ def results(
     refuse_replacing(output, *kept)
     if not key_file.exists():
         raise InvalidFile(
-            f"there is no key file {key_file}", hint="name the one that `embed` used with --key"
+            f"there is no key file {key_file}", hint="use --key to name the one that `embed` used"
         )
     schema = source.schema()
     sent = _received(links_file, identity_file)
@@ -83,7 +83,7 @@ def results(
 
 
 def _received(path: Path, identity_file: Path | None) -> "Results | pl.DataFrame":
-    """What the linkage unit sent, or a CSV file of somebody's."""
+    """What the linkage unit sent, or a CSV file from somebody."""
     from gramlink.bundles.results import Results
     from gramlink.bundles.sealing import is_sealed
     from gramlink.io.files import read_bytes

@@ -16,7 +16,7 @@ def seal(
     to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
     identity_file: Annotated[
         Path | None,
-        typer.Option("--identity", help="Yours: the one reader can then tell whom it is from."),
+        typer.Option("--identity", help="Yours, so that a single reader can tell who sent it."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: FILE.age.")
@@ -40,7 +40,7 @@ def seal(
     readers = [read_recipient(path) for path in to]
     if identity_file and len(readers) > 1:
         raise InvalidParameter(
-            "only one reader can tell whom a file is from", hint="seal it to each by itself"
+            "only one reader can tell who sent a file", hint="seal it to each reader separately"
         )
     data = read_bytes(file)
     if identity_file:

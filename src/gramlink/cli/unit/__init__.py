@@ -11,7 +11,7 @@ from gramlink.cli.unit.tokens import revoke, token
 app = group(
     "unit",
     "Run a linkage unit: its server and exchanges, or a file drop.\n\n"
-    "All commands but serve and inbox also work while the unit is served.",
+    "All commands except serve and inbox also work while the server runs.",
     {
         "Exchanges over the network": (serve, new, list_, show, token, revoke, delete, log),
         "Exchanges of files": (inbox,),

@@ -1,4 +1,4 @@
-"""`gramlink unit list`, `show` and `delete`: the exchanges that there are."""
+"""`gramlink unit list`, `show` and `delete`: the exchanges there are."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def list_(*, data: DataFolder, as_json: AsJson = False) -> None:
-    """List all exchanges, the latest first.
+    """List all exchanges, latest first.
 
     Example: gramlink unit list --data unit
     """
@@ -30,7 +30,7 @@ def list_(*, data: DataFolder, as_json: AsJson = False) -> None:
 
 
 def show(*, name: Name, data: DataFolder, as_json: AsJson = False) -> None:
-    """Show how an exchange stands.
+    """Show the state of an exchange.
 
     Example: gramlink unit show stroke-2026 --data unit
     """
@@ -54,7 +54,7 @@ def show(*, name: Name, data: DataFolder, as_json: AsJson = False) -> None:
 
 
 def _standing(party: "PartyInfo") -> str:
-    """The farthest that a party has come."""
+    """How far a party has come."""
     bundle, results = party.bundle, party.results
     if results.fetched:
         return f"fetched its results at {results.fetched}"
@@ -73,11 +73,11 @@ def delete(
     *,
     name: Name,
     data: DataFolder,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Erase all there is of an exchange but its name and its log.
+    """Erase everything about an exchange except its name and its log.
 
-    A job of it that is running is ended.
+    If a job of it is running, the job is stopped.
 
     Example: gramlink unit delete stroke-2026 --data unit
     """

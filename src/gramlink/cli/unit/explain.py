@@ -18,7 +18,9 @@ BundleFile = Annotated[
 
 def explain(
     *,
-    model_file: Annotated[Path, typer.Argument(help="What `link` wrote.", metavar="MODEL")],
+    model_file: Annotated[
+        Path, typer.Argument(help="The model that `gramlink link` wrote.", metavar="MODEL")
+    ],
     one: BundleFile,
     other: BundleFile,
     left: Annotated[
@@ -29,9 +31,9 @@ def explain(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Explain why two records are linked, or are not.
+    """Explain why two records are or are not linked.
 
-    Prints how near each field of a pair is, and what that adds to its match weight.
+    Prints how near the two are in each field, and what that adds to their match weight.
 
     Example: gramlink explain links-model.json hospital.bundle registry.bundle 7eb5192a 5c1d0e4f
     """
@@ -53,7 +55,7 @@ def explain(
     compared = unit.compare()
     if (model.names, model.levels) != (compared.names, compared.levels):
         raise Mismatch(
-            f"{model_file.name} is of other fields than the bundles",
+            f"{model_file.name} has other fields than the bundles",
             hint="use the model that was written when these bundles were linked",
         )
     found = explained(compared, model, _row(unit.left, left), _row(unit.right, right))
@@ -63,7 +65,7 @@ def explain(
 
 
 def _row(bundle: "Bundle", start: str) -> int:
-    """The row of the only record whose pseudonym starts so."""
+    """The row of the only record whose pseudonym starts like this."""
     from gramlink.errors import InvalidParameter
 
     rows = [row for row, name in enumerate(bundle.ids) if name.startswith(start)]
@@ -75,6 +77,6 @@ def _row(bundle: "Bundle", start: str) -> int:
     if not rows:
         raise InvalidParameter(
             f"no record of {bundle.owner} has a pseudonym that starts with {start!r}",
-            hint="the pseudonym of the owner whose name sorts first comes first",
+            hint="the first pseudonym must belong to the owner whose name sorts first",
         )
     return rows[0]

@@ -17,7 +17,7 @@ def inbox(
         Path, typer.Argument(help="Where receipts and sealed results go.", metavar="OUTBOX")
     ],
     identity_file: Annotated[
-        Path, typer.Option("--identity", help="What opens the bundles.")
+        Path, typer.Option("--identity", help="The identity file that opens the bundles.")
     ] = Path("unit.identity"),
     returns: Annotated[
         str,
@@ -25,9 +25,9 @@ def inbox(
     ] = "links",
     speaker: Speaker,
 ) -> None:
-    """Check the bundles in an inbox, and answer what is complete.
+    """Check the bundles in an inbox, and answer the exchanges that are complete.
 
-    Writes a receipt for each bundle and, when all of an exchange are there, sealed results.
+    Writes a receipt for each bundle and, once an exchange has all of its own, sealed results.
 
     Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
     """
@@ -38,7 +38,7 @@ def inbox(
     if not folder.is_dir():
         raise InvalidFile(f"there is no folder {folder}", hint="make it, or name another")
     if not outbox.parent.is_dir() or (outbox.exists() and not outbox.is_dir()):
-        raise InvalidFile(f"there can be no folder {outbox}", hint="name another")
+        raise InvalidFile(f"cannot make the folder {outbox}", hint="name another")
     outbox.mkdir(exist_ok=True)
     if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
@@ -48,17 +48,17 @@ def inbox(
     for one in received:
         speaker.say(f"{one.name}: {one.receipt.strip()}")
     if not received:
-        speaker.say(f"{folder} has no bundle")
+        speaker.say(f"there are no bundles in {folder}")
     for exchange in answered:
         name = exchange.exchange
         if exchange.awaited:
-            speaker.say(f"{name}: {', '.join(exchange.awaited)} awaited")
+            speaker.say(f"{name}: waiting for {', '.join(exchange.awaited)}")
         elif exchange.failed:
             speaker.say(f"{name}: cannot be linked: {exchange.failed}")
         elif exchange.files:
             speaker.say(f"{name}: linked; wrote {', '.join(exchange.files)}")
         else:
-            speaker.say(f"{name}: answered before")
+            speaker.say(f"{name}: already answered")
     speaker.summary(
         {
             "received": [{"name": one.name, "refused": one.refused} for one in received],

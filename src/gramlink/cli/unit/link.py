@@ -1,4 +1,4 @@
-"""`gramlink link`: the linkage of bundles in files."""
+"""`gramlink link`: bundles in files, linked."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,14 +37,14 @@ def link(
         ),
     ] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Also write a page with pictures, for the unit.")
+        Path | None, typer.Option(help="Also write an HTML page with charts, for the unit.")
     ] = None,
     identity_file: IdentityFile = None,
     speaker: Speaker,
 ) -> None:
     """Link the bundles of two or more owners.
 
-    Writes the pairs of pseudonyms that are linked; of three or more owners, the clusters.
+    Writes the linked pairs of pseudonyms or, for three or more owners, the clusters.
 
     Example: gramlink link hospital.bundle registry.bundle -o links.csv
     """
@@ -56,7 +56,7 @@ def link(
 
     if len(bundle_files) < 2:
         raise InvalidParameter(
-            "there must be at least two bundles to link",
+            "linking needs at least two bundles",
             hint="to find duplicates within one file: `gramlink dedupe`",
         )
     if decide:

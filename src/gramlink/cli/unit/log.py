@@ -6,7 +6,7 @@ from gramlink.cli.unit.options import DataFolder
 
 
 def log(*, data: DataFolder, as_json: AsJson = False) -> None:
-    """Print who did what when, and see whether the log was tampered with.
+    """Print who did what when, and check whether the log was tampered with.
 
     Example: gramlink unit log --data unit
     """

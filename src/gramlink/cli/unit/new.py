@@ -1,4 +1,4 @@
-"""`gramlink unit new`: an exchange to be taken part in."""
+"""`gramlink unit new`: a new exchange and its tokens."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ def new(
     *,
     name: Name,
     schema: Annotated[
-        Path, typer.Argument(help="What the parties agreed on.", metavar="LINKAGE.TOML")
+        Path, typer.Argument(help="The schema the parties agreed on.", metavar="LINKAGE.TOML")
     ],
     parties: Annotated[
         list[str], typer.Argument(help="Two to twenty data owners.", metavar="PARTY")
@@ -38,7 +38,7 @@ def new(
     from gramlink.server.unit import opened
 
     text = read_bytes(schema).decode("utf-8-sig", "replace")
-    load_schema(schema)  # whose complaints name the file
+    load_schema(schema)  # its errors name the file
     plan = Plan(name, text, tuple(parties), _returned(returns or []), days)
     with opened(data) as unit, unit.store.change() as db:
         given = exchanges.create(db, unit.folder, plan)
@@ -56,7 +56,7 @@ def _returned(options: list[str]) -> dict[str, str]:
         if not sign or party in returned:
             raise InvalidParameter(
                 f"--returns {option} does not say what goes back to whom",
-                hint="write --returns hospital=weights, once for a party",
+                hint="write --returns hospital=weights, once for each party",
             )
         returned[party] = kind
     return returned

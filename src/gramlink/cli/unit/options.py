@@ -13,8 +13,8 @@ DataFolder = Annotated[
         metavar="DIR",
     ),
 ]
-Name = Annotated[str, typer.Argument(help="The exchange.", metavar="NAME")]
-PartyName = Annotated[str, typer.Argument(help="A party of it.", metavar="PARTY")]
-Days = Annotated[int, typer.Option(help="For how long tokens hold.")]
+Name = Annotated[str, typer.Argument(help="The exchange's name.", metavar="NAME")]
+PartyName = Annotated[str, typer.Argument(help="A party in the exchange.", metavar="PARTY")]
+Days = Annotated[int, typer.Option(help="For how many days tokens are valid.")]
 TokenFolder = Annotated[Path, typer.Option("--tokens", help="Where to write the token files.")]
 HERE = Path()

@@ -14,23 +14,23 @@ def serve(
     *,
     data: DataFolder,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0: any that is free.")] = 8440,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0: any free one.")] = 8440,
     certificate: Annotated[
         Path | None, typer.Option(help="A PEM file with the TLS certificate.")
     ] = None,
     private_key: Annotated[
         Path | None, typer.Option(help="A PEM file with the certificate's private key.")
     ] = None,
-    largest_bundle: Annotated[int, typer.Option(help="The most bytes that a bundle may have.")] = 4
+    largest_bundle: Annotated[int, typer.Option(help="The most bytes a bundle may have.")] = 4
     * 2**30,
     workers: Annotated[int, typer.Option(help="How many jobs run at once.")] = 1,
     memory: Annotated[
         int,
-        typer.Option(help="Bytes for each job; default: three quarters of all, shared by them."),
+        typer.Option(help="Bytes for each job; default: a share of three quarters of all memory."),
     ] = 0,
-    hours: Annotated[float, typer.Option(help="The most time that a job may take.")] = 24,
+    hours: Annotated[float, typer.Option(help="The most hours a job may take.")] = 24,
     keep_days: Annotated[
-        int, typer.Option(help="Days after its end until an exchange's files are erased.")
+        int, typer.Option(help="Days after an exchange ends until its files are erased.")
     ] = 30,
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a client that sends nothing.")
@@ -49,7 +49,7 @@ def serve(
         from gramlink.server.listener import Address, listening, loopback, serve_on
     except ModuleNotFoundError as error:
         raise GramlinkError(
-            f"this installation cannot serve, as it has no {error.name}",
+            f"this installation cannot serve: {error.name} is missing",
             hint="pip install gramlink[server]",
         ) from error
     from gramlink.io.locks import alone
@@ -72,8 +72,8 @@ def serve(
         url = address.url(socket)
         if not certificate and not loopback(host):
             typer.echo(
-                "gramlink: warning: without a certificate, tokens and what only parties may see "
-                "cross the network for all to read; see --certificate",
+                "gramlink: warning: without a certificate, anyone on the network can read tokens "
+                "and what only parties may see; see --certificate",
                 err=True,
             )
         speaker.say(f"the linkage unit listens at {url}")

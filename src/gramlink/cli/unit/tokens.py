@@ -21,7 +21,7 @@ def token(
     days: Days = 90,
     tokens: TokenFolder = HERE,
 ) -> None:
-    """Write a new token for a party to a file; its old one is revoked.
+    """Write a new token for a party to a file, and revoke its old one.
 
     Example: gramlink unit token stroke-2026 hospital --data unit
     """
@@ -33,11 +33,11 @@ def token(
     with opened(data) as unit, unit.store.change() as db:
         given, expires = auth.give_to_party(db, name, party, days)
         (path,) = write_tokens(tokens, name, {party: given})
-    typer.echo(printable(f"wrote {path}, which holds until {expires}; give it to {party} only"))
+    typer.echo(printable(f"wrote {path}, valid until {expires}; give it to {party} only"))
 
 
 def revoke(*, name: Name, party: PartyName, data: DataFolder) -> None:
-    """Revoke a party's token; what it has sent stays.
+    """Revoke a party's token, but keep what it has sent.
 
     Example: gramlink unit revoke stroke-2026 hospital --data unit
     """
@@ -46,7 +46,7 @@ def revoke(*, name: Name, party: PartyName, data: DataFolder) -> None:
 
     with opened(data) as unit, unit.store.change() as db:
         auth.revoke_of_party(db, name, party)
-    typer.echo(printable(f"the token of {party} no longer holds"))
+    typer.echo(printable(f"the token of {party} is no longer valid"))
 
 
 def write_tokens(folder: Path, name: str, given: "dict[str, Token]") -> list[Path]:
@@ -55,7 +55,9 @@ def write_tokens(folder: Path, name: str, given: "dict[str, Token]") -> list[Pat
 
     paths = {party: folder / f"{name}-{party}.token" for party in given}
     for path in paths.values():
-        refuse_overwriting(path, force=False, hint="move it away, or see --tokens")
+        refuse_overwriting(
+            path, force=False, hint="move it, or choose another folder with --tokens"
+        )
     written: list[Path] = []
     try:
         for party, path in paths.items():

@@ -10,7 +10,7 @@ from gramlink.records.strings import LONGEST, Strings
 def corrupt(
     strings: Strings, edits: int, *, seed: int, exactly: bool = False, model: str = "uniform"
 ) -> Strings:
-    """A copy in which each text has had random edits: up to `edits`, or exactly so many.
+    """A copy in which each text has had random edits: up to `edits`, or exactly that many.
 
     An edit inserts, deletes or substitutes one symbol, each as likely. Later edits may undo
     earlier ones, so the edit distance is at most the number of edits. `model` is "uniform"

@@ -10,7 +10,7 @@ from gramlink.lab.datasets.persons import Persons
 def febrl4() -> Persons:
     """5,000 invented persons, and a corrupted copy of each, as researchers have long used them.
 
-    All cells are text, as they stand in the files but for the blanks around them; empty
+    All cells are text, as in the files except for surrounding blanks; empty
     ones are null. The first column, `rec_id`, is the id: `rec-7-org` is `rec-7-dup-0`.
 
     >>> febrl = febrl4()

@@ -39,7 +39,7 @@ class Frequencies:
         return np.diff(self.totals, prepend=0)
 
     def draw(self, count: int, random: np.random.Generator) -> Ints:
-        """The places of so many names, each as likely as it is held."""
+        """The places of a number of names, each drawn as often as it is held."""
         holders = random.integers(0, self.totals[-1], count)
         return np.searchsorted(self.totals, holders, side="right")
 

@@ -1,7 +1,7 @@
 """Given names by sex and generation, the most frequent first, and what people are called.
 
-The lists are written from common knowledge of names in the United States. Their order is
-plausible, and no more than that.
+The lists are written from common knowledge of names in the United States. Their order is only
+plausible.
 """
 
 import numpy as np

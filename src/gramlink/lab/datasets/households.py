@@ -62,7 +62,7 @@ class _Members:
 
 
 def population(count: int, random: np.random.Generator) -> pl.DataFrame:
-    """So many persons, household by household, as they are: nothing is wrong or missing.
+    """A number of persons, household by household, as they are: nothing is wrong or missing.
 
     `household` numbers the households; `mobile` says that a phone is the person's own.
 

@@ -82,7 +82,7 @@ def _ending(number: int) -> str:
 
 
 def homes(count: int, random: np.random.Generator) -> pl.DataFrame:
-    """So many homes, in cities as populous as they are: street, city, postcode and phone.
+    """A number of homes, spread over cities by their population: street, city, postcode and phone.
 
     >>> homes(1, np.random.default_rng(1)).row(0)
     ('4752 CENTER ST', 'BOULDER', '91528', '4928583549')

@@ -1,7 +1,7 @@
 """The demo: three parties link bundled data, step by step.
 
-Each party is a role of its own and gets nothing but the bytes that the others send it. All
-files stay in one folder, so that every step can be read, or run again by hand.
+Each party has its own role and gets only the bytes that the others send it. All files stay in one
+folder, so that every step can be inspected, or run again by hand.
 """
 
 from gramlink.lab.demo.names import NamesDemo

@@ -53,7 +53,7 @@ class NamesDemo(Stage):
         return lambda: story_page(story)
 
     def _prepare(self) -> Schema:
-        """Two files of records, the truth and the schema, in a folder of the demo's own."""
+        """Two files of records, the truth and the schema, in the demo's own folder."""
         c = self.choices
         if c.data not in LISTS:
             raise InvalidParameter(f"no list {c.data!r}", hint="one of " + ", ".join(LISTS))
@@ -71,7 +71,7 @@ class NamesDemo(Stage):
             errors=c.errors, miner=c.miner, size=c.size,
         )  # fmt: skip
         self.write("linkage.toml", toml.encode())
-        # Neither file's order nor its ids say anything of the other's.
+        # Neither file's order nor its ids reveal anything about the other's.
         order = np.random.default_rng(c.seed).permutation(c.count)
         left = pl.DataFrame({"id": [f"A{i:06d}" for i in range(c.count)], "name": names})
         right = pl.DataFrame(
@@ -137,7 +137,7 @@ def _rows(one: Records, other: Records, truth: list[tuple[str, str]]) -> npt.NDA
 
 
 def _in_order(unit: LinkageUnit, one: Owner) -> npt.NDArray[np.int64]:
-    """The thresholds that were sent, in the order of the owner's records."""
+    """The thresholds sent, in the order of the owner's records."""
     rows = unit.left.rows()
     sent = dict(zip(rows["id"], rows["name.thresholds"].arr.last(), strict=True))
     return np.array([sent[name] for name in one.pseudonyms], np.int64)

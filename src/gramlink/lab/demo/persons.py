@@ -1,4 +1,4 @@
-"""A demo of several fields: two files of generated persons, who overlap in part."""
+"""A demo of several fields: two files of generated persons that partly overlap."""
 
 from collections.abc import Callable
 
@@ -64,7 +64,7 @@ class PersonsDemo(Stage):
         return self._evaluate(one, other, linkage)
 
     def _prepare(self) -> Schema:
-        """Two files of records, the truth and the schema, in a folder of the demo's own."""
+        """Two files of records, the truth and the schema, in the demo's own folder."""
         c = self.choices
         people = persons(c.count, seed=c.seed)
         self.take_folder()

@@ -66,13 +66,14 @@ class Stage:
         return perf_counter() - self.started
 
     def take_folder(self) -> None:
-        """A new folder, or that of an earlier demo; no other, whose files it would replace."""
+        """A new folder, or an earlier demo's; any other is refused, lest its files be replaced."""
         folder = self.choices.folder
         folder.mkdir(parents=True, exist_ok=True)
         mark = folder / ".gramlink-demo"
         if any(folder.iterdir()) and not mark.exists():
             raise InvalidParameter(
-                f"{folder} holds files that are not a demo's", hint="name a new one with --output"
+                f"{folder} holds files that are not from a demo",
+                hint="name a new one with --output",
             )
         mark.touch()
         for stale in ("ledger", "key"):  # a run over public data starts with a new budget
@@ -105,7 +106,7 @@ class Stage:
     def deliver(self, bundle: Bundle, what: str) -> Bundle:
         """The bundle as the linkage unit gets it: read from a file, if one may be written.
 
-        Of grams for experiments, which the unit could know, none may leave this process.
+        Grams for experiments, which the unit could know, must not leave this process.
         """
         cost = "not covered by ε"
         if self.choices.miner in EXPERIMENTAL:
@@ -136,7 +137,7 @@ class Stage:
         self.step(f"Each owner mines its frequent grams with {miners}.")
         if len(mined_fields) > 1:
             split = ", ".join(f"{n} {shown(e)}" for n, e in schema.costs.items() if e)
-            self.say(f"   ε is split: {split}; the other fields have public bases, for nothing")
+            self.say(f"   ε is split: {split}; the other fields have public bases, at no cost")
         for owner, reader in ((one, B), (other, A)):
             ledger = Ledger(
                 self.choices.folder / f"{owner.name}.ledger", owner.name, schema.epsilon
@@ -184,7 +185,7 @@ class Stage:
         return linkage, unit
 
     def translated(self, one: Owner, other: Owner) -> Links:
-        """The links as they came back, with both owners' own ids: only a demo has both keys."""
+        """The links that came back, with both owners' own ids: only a demo has both keys."""
         back = pl.read_csv(self.choices.folder / f"links-for-{A}.csv", infer_schema=False)
         return one.translate(
             other.translate(Links(tuple(back["id_left"]), tuple(back["id_right"])))

@@ -49,19 +49,19 @@ def story_page(story: Story) -> str:
     pictures = (
         (
             "Distances",
-            "How far each record lies from its true match, and from the nearest other record. "
+            "How far each record is from its true match, and from the nearest other record. "
             "Where the two overlap, no threshold can tell them apart.",
             picture(lambda axes: _draw_distances(axes, distances)),
         ),
         (
             "Thresholds",
-            "How far a match may lie, for each record: as sent, rounded up to whole squared "
-            "distances so that they tell less of the name, and by the paper's Algorithm 2.",
+            "How far away a match may be, for each record: as sent, rounded up to whole squared "
+            "distances so that they reveal less of the name, and by the paper's Algorithm 2.",
             picture(lambda axes: _draw_thresholds(axes, story)),
         ),
         (
             "Precision and recall over thresholds",
-            "If one global threshold were used for all records and every pair within it linked.",
+            "With one global threshold for all records, and every pair within it linked.",
             picture(lambda axes: _draw_curve(axes, distances)),
         ),
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 
-PAD = "\uffff"  # before and after a text; no character, so in no alphabet
+PAD = "\uffff"  # before and after a text; not a character, so in no alphabet
 BEYOND = 2 * ONE  # a missing value's distance: larger than any
 HASH = 8  # bytes of a gram's hash
 

@@ -1,4 +1,4 @@
-"""What all rivals have in common: records as they send them, and pairs that are near."""
+"""What all rivals share: records as they are sent, and pairs that are near."""
 
 from collections.abc import Callable
 from typing import Protocol, Self
@@ -20,7 +20,7 @@ ROWS = 256  # left rows of a block
 
 
 class Rival(Protocol):
-    """One side's records as a rival sends them, to be compared with the other side's.
+    """One side's records as a rival sends them, to compare with the other side's.
 
     Distances are whole numbers, squared where the rival's are Euclidean. A missing value is
     near to nothing.

@@ -1,4 +1,4 @@
-"""What states are called, and what each party sees."""
+"""The names of states, and what each party sees."""
 
 STAGES = {
     "joining": "Joining",
@@ -37,7 +37,7 @@ GETS = {
     " others",
     "weights": "which of its own records are linked, or perhaps linked, to which pseudonyms of the"
     " others, with match weights and how each field agreed",
-    "counts": "how many of its records are linked, or perhaps linked, and not which",
+    "counts": "how many of its records are linked, or perhaps linked, but not which",
 }
 
 UNIT_SEES = (

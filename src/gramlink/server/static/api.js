@@ -1,4 +1,4 @@
-/* Calls to the unit's API; the cookie of the page says who calls. */
+/* Calls to the unit's API; the page's cookie says who is calling. */
 
 /** What the unit says when it refuses: what happened, and what to do. */
 export class Refused extends Error {
@@ -33,7 +33,7 @@ export async function call(method, url, { json, body, type, signal } = {}) {
 export function words(error) {
   if (error instanceof Refused) return error.message;
   if (error.name === "AbortError") return "Cancelled.";
-  if (error instanceof TypeError) return "The unit does not answer. Check the line and try again.";
-  if (error.name === "NotReadableError") return "The file cannot be read, or was changed meanwhile.";
+  if (error instanceof TypeError) return "The unit does not answer. Check the connection and try again.";
+  if (error.name === "NotReadableError") return "The file cannot be read, or has changed since it was chosen.";
   return error.message;
 }

@@ -3,14 +3,14 @@
 
 const main = document.getElementById("main");
 const status = document.getElementById("status");
-const HIDDEN = 30_000; // between two looks while nobody sees the page
+const HIDDEN = 30_000; // between two checks while nobody sees the page
 const OVER = new Set(["done", "failed"]);
 
 let timer = 0;
 let failures = 0;
 let resting = false;
 
-/** Say something for a few seconds, or until something else is said. */
+/** Show a message for a few seconds, or until the next one. */
 export function say(text, ms = 4000) {
   status.textContent = text;
   if (ms) setTimeout(() => status.textContent === text && (status.textContent = ""), ms);
@@ -50,7 +50,7 @@ export async function refresh() {
   if (!answer.ok) throw new TypeError(`status ${answer.status}`);
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const now = fresh.getElementById("main").dataset;
-  if (!now.poll) return signedOut(); // the page to sign in on
+  if (!now.poll) return signedOut(); // the sign-in page
   for (const old of document.querySelectorAll("[data-live]")) {
     const other = fresh.getElementById(old.id);
     if (other) swap(old, document.adoptNode(other));
@@ -85,7 +85,7 @@ function plan() {
   timer = setTimeout(look, next);
 }
 
-/** Look now and then, until the exchange has ended. */
+/** Check regularly, until the exchange has ended. */
 export function watch() {
   if (!main.dataset.poll) return;
   document.addEventListener("visibilitychange", () => {
@@ -95,13 +95,13 @@ export function watch() {
   plan();
 }
 
-/** Look no more while something is done that ends what there is to see; or look again. */
+/** Stop checking while the page's subject may be removed, or check again. */
 export function rest(whether) {
   resting = whether;
   plan();
 }
 
-/** Look at once, after something was done here; and go on looking. */
+/** Check at once, after something was done here, and keep checking. */
 export function lookNow() {
   return main.dataset.poll ? look() : Promise.resolve();
 }

@@ -24,7 +24,7 @@ async function attempt(place, action) {
     return false;
   } finally {
     buttons.forEach((button) => (button.disabled = false));
-    // a disabled button loses the focus, which would send a keyboard back to the start
+    // a disabled button loses the focus, which would send keyboard users back to the start
     if (document.activeElement === document.body) focused?.focus?.();
   }
 }
@@ -46,7 +46,7 @@ function save(content, name) {
 
 async function copy(text) {
   try {
-    await navigator.clipboard.writeText(text); // only there over HTTPS and on this machine
+    await navigator.clipboard.writeText(text); // only available over HTTPS and on this machine
   } catch {
     const field = document.createElement("textarea");
     field.className = "unseen";
@@ -57,7 +57,7 @@ async function copy(text) {
     const copied = document.execCommand("copy");
     field.remove();
     focused?.focus();
-    if (!copied) return say("It cannot be copied from here; select it and copy it by hand.");
+    if (!copied) return say("This cannot be copied automatically; select it and copy it by hand.");
   }
   return say("Copied.");
 }
@@ -92,7 +92,7 @@ function showTokens(exchange, tokens) {
 
 async function newToken(button) {
   const party = button.dataset.newToken;
-  const text = `The token that ${party} has now stops working. The new one is shown once, and is valid for 90 days.`;
+  const text = `The present token of ${party} stops working. The new one is shown once, and is valid for 90 days.`;
   if (!(await ask(`New token for ${party}?`, text, "Make a new token"))) return;
   await attempt(button.closest("section"), async () => {
     const made = await call("POST", `${main.dataset.path}/tokens`, { json: { party, days: 90 } });
@@ -103,7 +103,7 @@ async function newToken(button) {
 
 async function revoke(button) {
   const party = button.dataset.revoke;
-  const text = `${party} can no longer sign in or send anything, until it gets a new token.`;
+  const text = `${party} cannot sign in or send anything until it gets a new token.`;
   if (!(await ask(`Revoke the token of ${party}?`, text, "Revoke"))) return;
   await attempt(button.closest("section"), async () => {
     await call("DELETE", `${main.dataset.path}/tokens/${encodeURIComponent(party)}`);
@@ -218,7 +218,7 @@ async function sendBundle(form) {
     said.textContent = "Sent. The unit is checking it.";
     form.reset();
   } catch (error) {
-    said.textContent = "What has arrived is kept: choose the same file to go on.";
+    said.textContent = "What has arrived is kept: choose the same file to resume.";
     throw error;
   } finally {
     delete form.dataset.busy;
@@ -291,7 +291,7 @@ if (byId("delete")) {
     byId("delete-yes").disabled = typed.value.trim() !== main.dataset.exchange;
   });
   onSubmit(dialog.querySelector("form"), async () => {
-    if (typed.value.trim() !== main.dataset.exchange) throw new Error("This is not its name.");
+    if (typed.value.trim() !== main.dataset.exchange) throw new Error("This is not the exchange's name.");
     rest(true);
     try {
       await call("DELETE", main.dataset.path);

@@ -1,4 +1,4 @@
-/* SHA-256 in pieces. The browser's own wants the whole file in memory, and a bundle may be
+/* SHA-256 in pieces. The browser's own needs the whole file in memory, and a bundle may be
    larger than that. FIPS 180-4, section 6.2. */
 
 const PRIMES = [];
@@ -73,11 +73,11 @@ export function padding(length) {
 export class Sha256 {
   #state = START.slice();
   #words = new Int32Array(64);
-  #rest = new Uint8Array(BLOCK); // what came after the last whole block
+  #rest = new Uint8Array(BLOCK); // bytes after the last whole block
   #filled = 0;
   #length = 0;
 
-  /** Take in more bytes, a Uint8Array. */
+  /** Add bytes, a Uint8Array. */
   update(bytes) {
     this.#length += bytes.length;
     let place = 0;

@@ -1,4 +1,4 @@
-/* Sends a file in slices, and goes on where the unit says that it stopped. */
+/* Sends a file in slices, and resumes where the unit says it stopped. */
 
 import { call, Refused } from "./api.js";
 import { digest } from "./sha256.js";
@@ -15,12 +15,12 @@ const pause = (ms, signal) =>
     });
   });
 
-// a line that broke, a slow one, and an earlier request that the unit has not given up yet
+// a broken connection, a slow one, and an earlier request that the unit has not given up yet
 const passes = (error) =>
   error instanceof TypeError ||
   (error instanceof Refused && (error.status === 408 || error.status === 409 || error.status >= 500));
 
-/** Send a file; `said` hears the stage ("reading" or "sending") and the bytes that are done. */
+/** Send a file; `said` hears the stage ("reading" or "sending") and the bytes done. */
 export async function upload(url, file, said, signal) {
   const sha256 = await digest(file, SLICE, (done) => said("reading", done), signal);
   const announce = async () =>
@@ -45,7 +45,7 @@ export async function upload(url, file, said, signal) {
   said("sending", offset);
 }
 
-/** Where the unit says to go on; if it cannot be asked, where we believe to be. */
+/** Where the unit says to resume or, if it does not answer, where we think we are. */
 async function resumed(announce, offset) {
   try {
     return await announce();

@@ -1,7 +1,7 @@
-"""Store: all that a unit keeps in tables, and all SQL there is.
+"""Store: all that a unit keeps in tables, and all the SQL.
 
 database     the file, and transactions over it
-migrations   how the tables came to be as they are
+migrations   how the tables changed from version to version
 exchanges, parties, tokens, jobs, log   the tables: rows are values, queries are methods
 """
 

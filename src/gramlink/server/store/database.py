@@ -36,15 +36,15 @@ class Tables:
 
     @classmethod
     def of(cls, db: sqlite3.Connection) -> "Tables":
-        """The tables that a connection leads to."""
+        """The tables of a connection."""
         return cls(Exchanges(db), Parties(db), Mined(db), Tokens(db), Jobs(db), Log(db))
 
 
 class Store:
-    """The database of a unit; threads share it, and take turns.
+    """The database of a unit, which threads share and use in turn.
 
-    The process that serves a unit makes and migrates the tables; the others, whose gramlink may
-    be newer than that of a server that still runs, only use them.
+    The process that serves a unit makes and migrates the tables. Other processes, whose gramlink
+    may be newer than the running server's, only use them.
     """
 
     def __init__(self, path: Path, *, migrate: bool = False) -> None:
@@ -76,7 +76,7 @@ class Store:
 
     @contextmanager
     def change(self) -> Iterator[Tables]:
-        """A transaction that no other one runs beside; undone if anything is raised."""
+        """A transaction with no other beside it; undone if anything is raised."""
         with self._transaction("BEGIN IMMEDIATE"):
             yield self._tables
 
@@ -98,6 +98,6 @@ class Store:
                     self._db.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Close the file."""
         with self._turn:
             self._db.close()

@@ -47,7 +47,7 @@ class Exchanges:
         return row and ExchangeRow(**row)
 
     def all(self) -> list[ExchangeRow]:
-        """All that were not deleted, the latest first."""
+        """All that were not deleted, latest first."""
         query = "SELECT * FROM exchanges WHERE deleted IS NULL ORDER BY number DESC"
         return [ExchangeRow(**row) for row in self._db.execute(query)]
 
@@ -64,7 +64,7 @@ class Exchanges:
         )
 
     def delete(self, number: int, deleted: str) -> None:
-        """Forget all there is of an exchange but its name; its jobs, parties and tokens too."""
+        """Forget an exchange except for its name, with its jobs, parties and tokens."""
         self._db.execute("DELETE FROM jobs WHERE exchange = ?", (number,))
         self._db.execute("DELETE FROM parties WHERE exchange = ?", (number,))
         self._db.execute(
@@ -79,7 +79,7 @@ class Exchanges:
         return {number for (number,) in self._db.execute(query)}
 
     def is_erasing_due(self, now: str) -> bool:
-        """Whether the erasing of files is to be planned or done."""
+        """Whether there is any erasing to plan or do."""
         found = self._db.execute(
             "SELECT 1 FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
             " AND ended IS NOT NULL AND (erase IS NULL OR erase <= ?) LIMIT 1",
@@ -88,7 +88,7 @@ class Exchanges:
         return found.fetchone() is not None
 
     def ended_lately(self) -> list[ExchangeRow]:
-        """Those that have ended, and whose erasing is not planned yet."""
+        """Those that have ended and whose erasing is not yet planned."""
         query = "SELECT * FROM exchanges WHERE ended IS NOT NULL AND erase IS NULL"
         return [ExchangeRow(**row) for row in self._db.execute(query)]
 
@@ -97,7 +97,7 @@ class Exchanges:
         self._db.execute("UPDATE exchanges SET erase = ? WHERE number = ?", (erase, number))
 
     def to_erase(self, now: str) -> list[ExchangeRow]:
-        """Those whose files are to be erased by now."""
+        """Those whose files are due to be erased."""
         query = "SELECT * FROM exchanges WHERE erase <= ? AND erased IS NULL AND deleted IS NULL"
         return [ExchangeRow(**row) for row in self._db.execute(query, (now,))]
 

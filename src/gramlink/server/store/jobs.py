@@ -1,4 +1,4 @@
-"""The table of jobs: what workers are to do, in the order it came up."""
+"""The table of jobs: what workers must do, in the order it came up."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running job is."""
+    """How far a running job has come."""
 
     step: str | None
     done: int
@@ -30,7 +30,7 @@ class Progress:
 
 
 class Jobs:
-    """What is to be done, is being done and was done. One job of an exchange at a time."""
+    """Jobs to do, under way and done. An exchange has one job under way at a time."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -42,7 +42,7 @@ class Jobs:
         )
 
     def find(self, number: int) -> Job | None:
-        """A job that is running, or None if it was called off."""
+        """A running job, or None if it was called off."""
         row = self._db.execute(
             "SELECT jobs.number, exchange, exchanges.name, kind, party FROM jobs"
             " JOIN exchanges ON exchanges.number = jobs.exchange"
@@ -52,12 +52,12 @@ class Jobs:
         return row and Job(*row)
 
     def is_waiting(self) -> bool:
-        """Whether there is a job to take, perhaps."""
+        """Whether there may be a job to take."""
         query = "SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1"
         return self._db.execute(query).fetchone() is not None
 
     def take(self) -> Job | None:
-        """The next job, which is running from now on.
+        """The next job, marked as running.
 
         Two checks of one exchange at once would each miss the other's bundle.
         """
@@ -75,14 +75,14 @@ class Jobs:
         return self.find(row["number"])
 
     def note(self, job: Job, progress: Progress) -> None:
-        """Note how far a job is."""
+        """Note how far a job has come."""
         self._db.execute(
             "UPDATE jobs SET step = ?, done = ?, total = ? WHERE number = ?",
             (progress.step, progress.done, progress.total, job.number),
         )
 
     def progress_of(self, exchange: int) -> Progress | None:
-        """How far the job of an exchange is that is running, if one is."""
+        """How far the running job of an exchange has come, if there is one."""
         query = "SELECT step, done, total FROM jobs WHERE exchange = ? AND state = 'running'"
         row = self._db.execute(query, (exchange,)).fetchone()
         return row and Progress(*row)
@@ -95,18 +95,18 @@ class Jobs:
         )
 
     def put_back(self, job: Job) -> None:
-        """A job that was interrupted is to be done again."""
+        """An interrupted job must be done again."""
         self._db.execute(
             "UPDATE jobs SET state = 'pending' WHERE number = ? AND state = 'running'",
             (job.number,),
         )
 
     def put_all_back(self) -> None:
-        """What ran when the server was killed is to be done again."""
+        """Jobs that were running when the server was killed must be done again."""
         self._db.execute("UPDATE jobs SET state = 'pending' WHERE state = 'running'")
 
     def count_death(self, job: Job, reason: str) -> int:
-        """The worker of a job died; how many have died of it."""
+        """The worker of a job died; return how many have died of it."""
         row = self._db.execute(
             "UPDATE jobs SET deaths = deaths + 1, reason = ? WHERE number = ? RETURNING deaths",
             (reason, job.number),

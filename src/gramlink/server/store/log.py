@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from gramlink.io.clock import now
 from gramlink.io.files import digest
 
-START = "0" * 64  # what the first entry follows
+START = "0" * 64  # the hash before the first entry
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that was done; exchange is its name, or None where it is about the unit."""
+    """One thing that was done; `exchange` is a name, or None for the unit as a whole."""
 
     number: int
     time: str
@@ -27,13 +27,13 @@ class Entry:
     hash: str = ""
 
     def hashed(self, before: str) -> str:
-        """The hash of the entry and, by that of the entry before, of all earlier ones."""
+        """The hash of the entry and, through the entry before, of all earlier ones."""
         content = [before, self.number, self.time, self.who, self.what, self.exchange, self.detail]
         return digest(content)
 
 
 def is_intact(entries: Iterable[Entry]) -> bool:
-    """Whether the entries are a whole chain from the first one on.
+    """Whether the entries are an unbroken chain from the first.
 
     >>> from dataclasses import replace
     >>> entry = Entry(1, "2026-01-01T00:00:00Z", "operator", "made the unit", None, "")
@@ -51,13 +51,13 @@ def is_intact(entries: Iterable[Entry]) -> bool:
 
 
 class Log:
-    """What was done, the first first; nothing is ever taken out."""
+    """What was done, oldest first; nothing is ever removed."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def write(self, who: str, what: str, exchange: str | None = None, detail: str = "") -> None:
-        """Add an entry, in the transaction of what it tells of."""
+        """Add an entry, in the transaction that it describes."""
         query = "SELECT number, hash FROM log ORDER BY number DESC LIMIT 1"
         number, before = self._db.execute(query).fetchone() or (0, START)
         entry = Entry(number + 1, now(), who, what, exchange, detail)

@@ -1,4 +1,4 @@
-"""Migrations: what each version of the tables changes in the one before.
+"""Migrations: what each version of the tables changes from the one before.
 
 A released migration is never edited: whoever changes the tables adds one. All that a database
 lacks are applied in one transaction, so a process that is killed leaves the tables as they were.
@@ -99,7 +99,7 @@ MIGRATIONS: tuple[Migration, ...] = (
             "ALTER TABLE bases RENAME TO mined",
             # quotes within a value are escaped, so this can only be the key
             """UPDATE parties SET facts = replace(facts, '"gram lengths":', '"shape":')""",
-            # what was kept of a bundle is not what bundles are compared by now
+            # bundles are no longer compared by what was kept
             "DELETE FROM jobs WHERE kind = 'link' AND state IN ('pending', 'running')",
             """INSERT INTO jobs (exchange, kind, party)
                 SELECT exchange, 'check', parties.number FROM parties
@@ -115,7 +115,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def bring_up_to_date(db: sqlite3.Connection, path: Path) -> tuple[int, int]:
-    """Apply what the tables lack, within a transaction; the versions before and after."""
+    """Apply missing migrations in a transaction; return the versions before and after."""
     before, after = _version(db), len(MIGRATIONS)
     for migration in MIGRATIONS[before:]:
         for statement in migration.statements:
@@ -133,9 +133,9 @@ def require_up_to_date(db: sqlite3.Connection, path: Path) -> None:
     if found != known:
         raise InvalidFile(
             f"the tables in {path} have version {found}, this gramlink uses version {known}",
-            hint="stop the server and start it with this gramlink, to bring them up to date"
+            hint="to update them, stop the server and start it with this version of gramlink"
             if found < known
-            else "use the gramlink that wrote them, or a newer one",
+            else "use the version of gramlink that wrote them, or a newer one",
         )
 
 
@@ -144,6 +144,6 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 def _rename(exchanges: Path, before: str, after: str) -> None:
-    """Rename the exchanges' files; those that a killed process has renamed stay as they are."""
+    """Rename the exchanges' files; those that a killed process renamed already stay as they are."""
     for path in exchanges.glob(f"*/{before}*"):
         path.replace(path.with_name(after + path.name.removeprefix(before)))

@@ -15,7 +15,7 @@ _SELECT = (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is kept of an accepted bundle.
+    """What is kept about an accepted bundle.
 
     >>> facts = Facts(rows=30, epsilon="1/10", created="", projection="ab", shape="cd")
     >>> Facts.from_json(facts.to_json()) == facts
@@ -25,7 +25,7 @@ class Facts:
     rows: int
     epsilon: str | None
     created: str
-    projection: str  # these two must be the same at all parties
+    projection: str  # these two must be the same for all parties
     shape: str  # of the encoded records, as a digest
 
     def to_json(self) -> str:
@@ -79,17 +79,17 @@ class Parties:
         return number
 
     def of(self, exchange: int) -> list[PartyRow]:
-        """The parties of an exchange, in the order they were named in."""
+        """The parties of an exchange, in the order they were named."""
         query = f"{_SELECT} WHERE parties.exchange = ? ORDER BY parties.number"
         return [_party(row) for row in self._db.execute(query, (exchange,))]
 
     def numbered(self, number: int) -> PartyRow | None:
-        """The party of a number."""
+        """The party with a number."""
         row = self._db.execute(f"{_SELECT} WHERE parties.number = ?", (number,)).fetchone()
         return row and _party(row)
 
     def named(self, exchange: str, name: str) -> PartyRow | None:
-        """The party of a name in the exchange of a name."""
+        """The party with a name, in the exchange with a name."""
         query = f"{_SELECT} WHERE exchanges.name = ? AND parties.name = ?"
         row = self._db.execute(query, (exchange, name)).fetchone()
         return row and _party(row)
@@ -101,11 +101,11 @@ class Parties:
         return {number for (number,) in self._db.execute(query, states)}
 
     def give_recipient(self, number: int, recipient: str) -> None:
-        """Note whom to seal to."""
+        """Note the recipient to seal to."""
         self._db.execute("UPDATE parties SET recipient = ? WHERE number = ?", (recipient, number))
 
     def begin_upload(self, number: int, size: int, sha256: str) -> None:
-        """A bundle was announced; whatever was said of another one is forgotten."""
+        """A bundle was announced; anything noted about an earlier one is forgotten."""
         self._db.execute(
             "UPDATE parties SET state = 'uploading', reason = NULL, size = ?, sha256 = ?"
             " WHERE number = ?",
@@ -113,7 +113,7 @@ class Parties:
         )
 
     def await_check(self, number: int) -> None:
-        """A bundle is there whole."""
+        """All of a bundle has arrived."""
         self._db.execute(
             "UPDATE parties SET state = 'checking', reason = NULL WHERE number = ?", (number,)
         )
@@ -145,7 +145,7 @@ class Parties:
 
 
 class Mined:
-    """What each party has mined, as left for each other one; the table has digests only."""
+    """What each party mined and left for each other party; the table has only digests."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """What is kept of a token."""
+    """What is kept about a token."""
 
     id: str
     digest: str
@@ -16,18 +16,18 @@ class TokenRow:
 
 
 class Tokens:
-    """The tokens that were given to the operator, and to the parties that there are."""
+    """The tokens given to the operator and to existing parties."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def find(self, name: str) -> TokenRow | None:
-        """The token of an id."""
+        """The token with an id."""
         row = self._db.execute("SELECT * FROM tokens WHERE id = ?", (name,)).fetchone()
         return row and TokenRow(**row)
 
     def latest_of(self, party: int) -> TokenRow | None:
-        """A party's token, or the one that was revoked last."""
+        """A party's token, or the last one that was revoked."""
         row = self._db.execute(
             "SELECT * FROM tokens WHERE party = ?"
             " ORDER BY revoked IS NOT NULL, revoked DESC LIMIT 1",
@@ -43,7 +43,7 @@ class Tokens:
         )
 
     def revoke(self, party: int | None, revoked: str) -> None:
-        """All tokens of a party, or the operator's, are valid no longer."""
+        """All tokens of a party, or the operator's, are no longer valid."""
         self._db.execute(
             "UPDATE tokens SET revoked = ? WHERE party IS ? AND revoked IS NULL", (revoked, party)
         )
