@@ -168,7 +168,7 @@ def test_other_bases_and_left_records_without_thresholds_are_refused():
     ours, theirs = encoded(["A"], ("A", "B"), [[0]]), encoded(["A"], ("A", "AB"))
     with pytest.raises(Mismatch, match="different bases"):
         Comparison.of({"x": ours}, {"x": theirs})
-    with pytest.raises(InvalidParameter, match="have thresholds"):
+    with pytest.raises(InvalidParameter, match="need thresholds"):
         Comparison.of({"x": theirs}, {"x": theirs})
 
 
