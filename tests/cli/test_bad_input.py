@@ -286,7 +286,9 @@ def test_overspending_is_refused_with_code_3_and_says_what_is_left(refused, run,
     refused("mine", "hospital.csv", "--force", code=3, says=["costs epsilon 30", "only 0 is left"])
     run("ledger", "hospital.ledger", "--allow", "30.1")
     refused("mine", "hospital.csv", "--force", code=3, says="only 0.1 is left in hospital.ledger")
-    refused("ledger", "hospital.ledger", "--allow", "29", code=3, says="30 is spent", hint=False)
+    refused(
+        "ledger", "hospital.ledger", "--allow", "29", code=3, says="30 is already spent", hint=False
+    )
     assert (done / "hospital.mined.json").is_file()
 
 
@@ -532,9 +534,9 @@ def test_one_name_for_two_owners(refused, run, done):
     refused(
         "link", "hospital.bundle", "hospital.bundle", says="there are two bundles from", hint=False
     )
-    refused("embed", "registry.csv", "--owner", "nobody", says=["not of nobody", "--owner"])
+    refused("embed", "registry.csv", "--owner", "nobody", says=["not to nobody", "--owner"])
     (done / "registry.key").unlink()
-    refused("embed", "registry.csv", "--owner", "nobody", says="not of nobody")
+    refused("embed", "registry.csv", "--owner", "nobody", says="not to nobody")
 
 
 def test_bundles_of_different_projections(refused, run, done):

@@ -182,7 +182,7 @@ def test_new_keys_are_a_secret_one_and_a_public_one(run, folder):
     secret = identity.read_text().splitlines()[-1]
     assert secret.startswith("AGE-SECRET-KEY-1")
     assert secret not in out + recipient.read_text()
-    assert "hospital.identity: keep it to yourself" in out
+    assert "hospital.identity: keep it secret" in out
     shown = run("keys", "show", "hospital.recipient").out
     key, fingerprint = shown.splitlines()
     assert key == recipient.read_text().splitlines()[-1]

@@ -107,7 +107,7 @@ def test_a_rule_that_does_not_exist_is_refused():
     for refuse in (decide, kept):
         with pytest.raises(InvalidParameter, match="'best'") as caught:
             refuse(as_pairs([]), [], [], "best")
-        assert caught.value.hint == "one of one-to-one, best-per-left, best-per-right, all"
+        assert caught.value.hint == "choose one of one-to-one, best-per-left, best-per-right, all"
 
 
 def test_a_distance_is_the_root_of_its_square_in_units_of_the_scale():

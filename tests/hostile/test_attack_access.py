@@ -97,7 +97,7 @@ def test_another_partys_token_acts_for_that_party_alone(server, two):
     assert mined != hospital.ask("GET", "mined/registry", 200).content
     assert_refused(registry.ask("GET", "mined/registry"), 404, "has not yet sent what it mined")
     sealed = seal(b"others", [registry.recipient])
-    assert_refused(registry.ask("PUT", "mined/registry", content=sealed), 422, "of its own")
+    assert_refused(registry.ask("PUT", "mined/registry", content=sealed), 422, "send to itself")
     assert_refused(registry.ask("GET", "results"), 404, "not ready")
     assert server.files() == before
 

@@ -212,7 +212,7 @@ def test_a_threshold_above_what_edits_can_make_is_refused(reason):
 
 @forging(limits(2**63 - 1))
 def test_the_highest_threshold_there_can_be_is_refused(reason):
-    assert "a threshold of surname is above" in reason
+    assert "a threshold of surname is higher" in reason
 
 
 @forging(lambda bundle: forged(bundle, rows=-5))

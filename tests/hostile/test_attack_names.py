@@ -92,7 +92,7 @@ def test_a_path_in_an_address_leads_nowhere(server, pair, trick):
         (b"[" * 10**5, 400, "not JSON"),
         (b'{"a":' * 10**5, 400, "not JSON"),
         (b'{"size": [' * 900 + b"]}" * 900, 400, "not JSON"),
-        (b'{"size": 5, "size": 6, "sha256": "' + b"0" * 64 + b'"}', 400, "each thing once"),
+        (b'{"size": 5, "size": 6, "sha256": "' + b"0" * 64 + b'"}', 400, "has a key twice"),
         (b'{"size": NaN, "sha256": "' + b"0" * 64 + b'"}', 400, "not JSON"),
         (b'{"size": Infinity, "sha256": "' + b"0" * 64 + b'"}', 400, "not JSON"),
         (b'{"size": 1e999, "sha256": "' + b"0" * 64 + b'"}', 422, "size"),

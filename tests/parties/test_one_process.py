@@ -209,7 +209,7 @@ def test_no_record_is_a_duplicate_of_itself():
 
 
 def test_duplicates_are_not_looked_for_in_one_field():
-    with pytest.raises(InvalidParameter, match="records of several fields") as caught:
+    with pytest.raises(InvalidParameter, match="records with several fields") as caught:
         deduplicate(read_records(LEFT, SCHEMA), SCHEMA)
     assert "date of birth" in caught.value.hint
 

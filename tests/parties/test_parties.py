@@ -390,7 +390,7 @@ def test_checking_a_projection_reads_no_record():
     projection = agree(one.mine(None), other.mine(None))
     nobody = Owner("clinic", None, PUBLIC, key=b"k")
     nobody.check(projection)
-    with pytest.raises(Mismatch, match="not of police"):
+    with pytest.raises(Mismatch, match="not to police"):
         replace(nobody, name="police").check(projection)
     with pytest.raises(Mismatch, match="differ in edits: 1 and 2"):
         replace(nobody, schema=PUBLIC.model_copy(update={"edits": 2})).check(projection)

@@ -532,7 +532,7 @@ ODD = {
     ),
     "with weights where links were agreed": (
         in_table(distance=1.0),
-        "links have a column distance, and only links were to come back",
+        "links have a column distance, but only links were to come back",
     ),
     "with owners where there are two": (
         in_table(owner_left="registry", owner_right="registry"),

@@ -78,7 +78,7 @@ def test_the_data_are_not_replaced_even_with_force(refused, twice):  # noqa: ARG
 
 def test_records_of_one_field_are_refused(refused, folder):
     assert (folder / "linkage.toml").read_text().count("[fields.") == 1
-    refused("dedupe", "hospital.csv", says=["records of several fields", "date of birth"])
+    refused("dedupe", "hospital.csv", says=["records with several fields", "date of birth"])
 
 
 def test_a_column_that_is_not_there_is_named(refused, folder, twice):  # noqa: ARG001
