@@ -21,7 +21,7 @@ fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples
 
 coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
-	  --cov --cov-report= --cov-fail-under=0
+	  --cov --cov-report=
 	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
