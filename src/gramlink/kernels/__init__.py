@@ -1,4 +1,4 @@
-"""The hot loops: numba on plain arrays, no types of ours, no files, no roles.
+"""The hot loops: numba on plain arrays, no types of ours, no files, no parties.
 
 **What they read.** Strings come as `codes` (uint8 symbols, one string after the other) and
 `offsets` (string i is codes[offsets[i]:offsets[i + 1]]). A gram of q symbols is the number
