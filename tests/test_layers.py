@@ -48,3 +48,22 @@ def test_the_kernels_introduction_names_each_of_their_modules(package):
     files = {path.stem for path in PACKAGE.joinpath(package).glob("*.py")} - {"__init__"}
     assert set(listed) == files
     assert len(listed) == len(files)
+
+
+def test_nothing_imports_a_compiler_before_it_computes():
+    modules = [
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for path in PACKAGE.rglob("*.py")
+        if "kernels" not in path.relative_to(PACKAGE).parts[:-1]
+        and path.stem not in ("__init__", "__main__")
+        and path != PACKAGE / "matching" / "join.py"  # which computes, and is imported late itself
+    ]
+    assert len(modules) > 150
+    shown = subprocess.run(
+        [sys.executable, "-c", f"import sys, {', '.join(modules)}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert set(modules) <= set(shown)
+    assert "numba" not in shown

@@ -85,8 +85,8 @@ def level(squared: Int, limits: Numbers, edits: Int) -> Int:
 class Bucket(NamedTuple):
     """Left records, each with right ones to look at: those of rows[k] are others[lows[k]:highs[k]].
 
-    `right` has the values of others, and `glances[f]` two words of each in field f, or nothing
-    if no pass of the group needs them.
+    `right` has the values of others. Where pass g of the group glances at a field, the two words
+    of each value there are `glances[layers[g]]`.
     """
 
     rows: Ints
@@ -94,7 +94,8 @@ class Bucket(NamedTuple):
     highs: Ints
     others: Ints
     right: Numbers
-    glances: tuple[Words, ...]
+    glances: Words
+    layers: Ints
 
 
 @inlined
@@ -139,7 +140,7 @@ def pairs_of_passes(
     for k in range(len(bucket.rows)):
         i = bucket.rows[k]
         for g in range(len(group)):
-            p, f = group[g], near[g]
+            p, f, layer = group[g], near[g], bucket.layers[g]
             limit = np.int64(0)
             weights = values.glance_weights[max(f, 0)]
             x = y = np.uint64(0)
@@ -148,10 +149,9 @@ def pairs_of_passes(
                     continue
                 limit = np.int64(limits[i, f, passes[p, f]])
                 x, y = values.glances[values.firsts[f] + left[i, f]]
-            glances = bucket.glances[max(f, 0)]
             for place in range(bucket.lows[k], bucket.highs[k]):
                 if f >= 0:
-                    c, d = glances[place, 0], glances[place, 1]
+                    c, d = bucket.glances[layer, place, 0], bucket.glances[layer, place, 1]
                     if least_squared(x, y, c, d, weights) > limit:
                         continue
                 j = bucket.others[place]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -9,10 +10,10 @@ import numpy.typing as npt
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.kernels.comparison import FARTHEST, Values, levels_of, squared_of
-from gramlink.kernels.interning import intern_rows
-from gramlink.kernels.signatures import WORD, signatures
 from gramlink.records.levels import Levels
+
+if TYPE_CHECKING:
+    from gramlink.kernels.comparison import Values
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -39,13 +40,15 @@ class Comparison:
     left: Numbers
     right: Numbers
     limits: Numbers
-    values: Values
+    values: "Values"
     lengths: tuple[tuple[int, ...], ...]  # of the grams of each field
     same: bool = False
 
     @classmethod
     def of(cls, left: Mapping[str, Encoded], right: Mapping[str, Encoded]) -> "Comparison":
         """Compare records of the left owner, who sends thresholds, with those of another."""
+        from gramlink.kernels.comparison import Values
+
         names = tuple(left)
         fields = list(in_order(lambda name: _Numbered.of(left[name], right[name]), names))
         return cls(
@@ -99,6 +102,8 @@ class Comparison:
 
     def squared(self, left: Rows, right: Rows) -> Numbers:
         """The squared distances of pairs of rows in each field, -1 where a value is missing."""
+        from gramlink.kernels.comparison import squared_of
+
         return squared_of(left, right, self.left, self.right, self.values)
 
     @property
@@ -108,6 +113,8 @@ class Comparison:
 
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The level of pairs of rows in each field."""
+        from gramlink.kernels.comparison import levels_of
+
         return levels_of(left, self.squared(left, right), self.limits, self.edits)
 
     def random_pairs(self, count: int, seed: int) -> tuple[Ints, Ints]:
@@ -136,6 +143,9 @@ class _Numbered:
 
     @classmethod
     def of(cls, left: Encoded, right: Encoded) -> "_Numbered":
+        from gramlink.kernels.comparison import FARTHEST
+        from gramlink.kernels.interning import intern_rows
+
         x, y = left.vectors, right.vectors
         if x.lengths != y.lengths:
             raise Mismatch("the two sides were embedded with different bases")
@@ -161,6 +171,9 @@ class _Numbered:
 
 def _glances(counts: npt.NDArray[np.uint8], weights: Ints) -> tuple[Words, Ints]:
     """Two words for each value, of the heaviest grams and the next, and their least weights."""
+    from gramlink.kernels.comparison import FARTHEST
+    from gramlink.kernels.signatures import WORD, signatures
+
     heaviest = np.flatnonzero(weights == weights.max())
     rest = np.concatenate([heaviest[WORD:], np.flatnonzero(weights < weights.max())])
     rest = rest[np.argsort(-weights[rest], kind="stable")][:WORD]

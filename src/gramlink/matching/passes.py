@@ -9,6 +9,7 @@ field (`pairs`); the other fields filter.
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +17,11 @@ import numpy.typing as npt
 from gramlink.engines.local import in_order, thread_count
 from gramlink.errors import InvalidParameter
 from gramlink.io.steps import logged
-from gramlink.kernels.comparison import Bucket, glances_of, keys_of_rows, pairs_of_passes
 from gramlink.matching.comparison import Comparison, LevelCodes, Numbers
 from gramlink.matching.pairs import Progress, match_batches
+
+if TYPE_CHECKING:
+    from gramlink.kernels.comparison import Bucket
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -144,13 +147,15 @@ def _pairs(
     comparison: Comparison, passes: Numbers, group: Ints, room: int
 ) -> Iterator[tuple[Ints, Ints, Numbers, Numbers, LevelCodes]]:
     """What a group of passes finds in one part of the left records after the other."""
+    from gramlink.kernels.comparison import pairs_of_passes
+
     if comparison.pairs == 0:
         return
     needs = passes[group[0]]
     # of the fields that a pass asks to be near, the first is glanced at
     near = np.array([np.append(np.flatnonzero(passes[p] > 0), -1)[0] for p in group])
 
-    def look(bucket: Bucket) -> tuple[Ints, Ints, Numbers, Numbers, LevelCodes]:
+    def look(bucket: "Bucket") -> tuple[Ints, Ints, Numbers, Numbers, LevelCodes]:
         return pairs_of_passes(
             bucket, comparison.left, comparison.limits, comparison.edits, comparison.values,
             passes, group, near, comparison.same, room,
@@ -160,8 +165,10 @@ def _pairs(
     yield from in_order(look, buckets(comparison, needs, near), ahead=thread_count())
 
 
-def _equal(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucket]:
+def _equal(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator["Bucket"]:
     """Each left record with the right ones that share its values of the equal fields."""
+    from gramlink.kernels.comparison import Bucket
+
     index = _Index.of(comparison, np.flatnonzero(needs == 0))
     right = comparison.right[index.others]  # in order, so that memory is read in runs
     glances = _glances(comparison, right, near)
@@ -170,15 +177,18 @@ def _equal(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucke
     for rows, lows, highs in zip(
         *(np.split(one, cuts) for one in (index.rows, index.lows, index.highs)), strict=True
     ):
-        yield Bucket(rows, lows, highs, index.others, right, glances)
+        yield Bucket(rows, lows, highs, index.others, right, *glances)
 
 
-def _glances(comparison: Comparison, right: Numbers, near: Ints) -> tuple[Words, ...]:
-    none = np.empty((0, 2), np.uint64)
-    return tuple(
-        glances_of(right, comparison.values, field) if field in near else none
-        for field in range(len(comparison.names))
-    )
+def _glances(comparison: Comparison, right: Numbers, near: Ints) -> tuple[Words, Ints]:
+    """What there is to glance at in each near field, and which of them each pass looks at."""
+    from gramlink.kernels.comparison import glances_of
+
+    fields = np.unique(near[near >= 0])
+    glances = np.empty((len(fields), len(right), 2), np.uint64)
+    for layer, field in enumerate(fields):
+        glances[layer] = glances_of(right, comparison.values, field)
+    return glances, np.searchsorted(fields, near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,6 +202,8 @@ class _Index:
 
     @classmethod
     def of(cls, comparison: Comparison, fields: Ints) -> "_Index":
+        from gramlink.kernels.comparison import keys_of_rows
+
         ours = keys_of_rows(comparison.left, fields)
         theirs = ours if comparison.same else keys_of_rows(comparison.right, fields)
         rows, others = np.argsort(ours), np.argsort(theirs)
@@ -201,8 +213,10 @@ class _Index:
         return cls(rows[some], lows[some], highs[some], others)
 
 
-def _near(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucket]:
+def _near(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator["Bucket"]:
     """The pairs within the limit of the field that fewest pairs are near in."""
+    from gramlink.kernels.comparison import Bucket
+
     fields = np.flatnonzero(needs >= 0)
     left, right = comparison.random_pairs(SAMPLED, seed=1)
     levels = comparison.levels_of(left, right)
@@ -217,7 +231,7 @@ def _near(comparison: Comparison, needs: Numbers, near: Ints) -> Iterator[Bucket
         places = np.arange(len(batch))
         values = comparison.right[batch.right]
         glances = _glances(comparison, values, near)
-        yield Bucket(batch.left, places, places + 1, batch.right, values, glances)
+        yield Bucket(batch.left, places, places + 1, batch.right, values, *glances)
 
 
 def some_equal(
