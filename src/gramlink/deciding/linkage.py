@@ -100,13 +100,13 @@ def warnings_of(model: Model) -> tuple[str, ...]:
     if model.prior * model.pairs < 1:
         found.append("no pair looks like a match")
         return tuple(found)
-    shares = zip(model.names, model.levels, model.match_shares, model.random.shares, strict=True)
-    for name, levels, matches, random in shares:
-        if random[levels.missing] > NEARLY_ALL:
+    shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
+    for field, (name, matches, random) in enumerate(shares):
+        if model.gaps.of_field(field) > NEARLY_ALL:
             found.append(f"{name} is missing in nearly all pairs: it says nothing")
-        elif random[EQUAL] > NEARLY_ALL * (1 - random[levels.missing]):
+        elif random[EQUAL] > NEARLY_ALL:
             found.append(f"{name} is equal in nearly all pairs: it says nothing")
-        elif matches[EQUAL] < HARDLY * (1 - matches[levels.missing]):
+        elif matches[EQUAL] < HARDLY:
             found.append(
                 f"{name} is hardly ever equal in matches: does one of the owners use another "
                 "column, or write it differently?"

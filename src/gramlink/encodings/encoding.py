@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.embedding.vectors import Encoded
-from gramlink.matching.chance import Chance, Frequencies
+from gramlink.matching.chance import Chance, Frequencies, Gaps
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.records.levels import Levels
@@ -56,6 +56,9 @@ class Compared(Protocol):
 
     def by_chance(self) -> tuple[Chance, ...]:
         """How near pairs are by chance alone, in each field."""
+
+    def gaps(self) -> Gaps:
+        """Which fields pairs miss."""
 
     def frequencies(self) -> Frequencies:
         """How frequent each left record's values are."""

@@ -15,7 +15,7 @@ from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Rows
 from gramlink.errors import InvalidParameter
-from gramlink.matching.chance import Chance, Frequencies, by_chance
+from gramlink.matching.chance import Chance, Frequencies, Gaps, by_chance
 from gramlink.matching.comparison import Comparison
 from gramlink.matching.pairs import Pairs, Progress, match
 from gramlink.matching.pass_choice import chosen_passes
@@ -150,6 +150,11 @@ class ComparedVectors:
     def by_chance(self) -> tuple[Chance, ...]:
         """How near pairs are by chance alone, in each field."""
         return by_chance(self.comparison)
+
+    def gaps(self) -> Gaps:
+        """Which fields pairs miss."""
+        ours, theirs = self.comparison.left < 0, self.comparison.right < 0
+        return Gaps.of(ours, None if self.same else theirs)
 
     def frequencies(self) -> Frequencies:
         """How frequent each left record's values are in both files."""

@@ -1,19 +1,23 @@
-"""Chance: how near pairs of records are by chance alone, and how frequent values are."""
+"""Chance: how near pairs are by chance alone, how frequent values are, and which are missing."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from gramlink.matching.comparison import Comparison
-from gramlink.records.levels import EQUAL
+from gramlink.records.levels import EQUAL, Levels
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 RANDOM_PAIRS = 1_000_000
 SEED = 2013
+MOST_GAPS = 1024  # ways of missing fields in a file; the rarest beyond them are not told apart
+UNSEEN = 1e-9  # the share of pairs that miss other fields than any pair here does
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +48,55 @@ class Frequencies:
         """The shares of one field's values."""
         ends = np.append(self.starts, len(self.shares))
         return self.shares[self.starts[field] : ends[field + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gaps:
+    """Which fields pairs miss, in one record or both, and the share of pairs that miss just these.
+
+    Fields are missing together: a record without a street often has no city either. What a pair
+    misses says nothing about whether it is a match, so the model is told it and never learns it.
+    """
+
+    missing: Bools  # a row for each way, a column for each field
+    shares: Floats
+
+    @classmethod
+    def of(cls, left: Bools, right: Bools | None) -> "Gaps":
+        """The gaps of the pairs of two files, of which `missing[i, f]` is known; or within one."""
+        ours, counts = _ways(left)
+        theirs, others = (ours, counts) if right is None else _ways(right)
+        both = (ours[:, None] | theirs[None]).reshape(-1, left.shape[1])
+        pairs = counts[:, None] * others[None]
+        if right is None:
+            pairs -= np.diag(counts)  # no record makes a pair with itself
+        ways, place = np.unique(both, axis=0, return_inverse=True)
+        shares = np.bincount(place.ravel(), pairs.ravel(), minlength=len(ways))
+        if not shares.sum():
+            return cls(np.zeros((1, left.shape[1]), np.bool_), np.ones(1))
+        return cls(ways[shares > 0], shares[shares > 0] / shares.sum())
+
+    def log_shares(self, levels: Ints, of_fields: Sequence[Levels]) -> Floats:
+        """The logarithm of the share of pairs that miss the same fields as each pattern."""
+        missing = levels == np.array([of.missing for of in of_fields])
+        known = dict(zip(map(bytes, self.missing), np.log(self.shares).tolist(), strict=True))
+        unseen = float(np.log(UNSEEN))
+        return np.array([known.get(bytes(row), unseen) for row in missing], float)
+
+    def of_field(self, field: int) -> float:
+        """The share of pairs that miss a field."""
+        return float(self.shares[self.missing[:, field]].sum())
+
+    def draw(self, count: int, source: np.random.Generator) -> Bools:
+        """What a number of pairs miss, at random."""
+        return np.asarray(self.missing[source.choice(len(self.shares), count, p=self.shares)])
+
+
+def _ways(missing: Bools) -> tuple[Bools, Floats]:
+    """The ways in which records miss fields, the most frequent first, and how many do."""
+    ways, counts = np.unique(missing, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:MOST_GAPS]
+    return ways[order], counts[order].astype(float)
 
 
 def by_chance(comparison: Comparison) -> tuple[Chance, ...]:

@@ -2,6 +2,9 @@
 
 Within one sort the fields are independent. A pair's pattern is its level in each field; what
 is fitted are the numbers of pairs of each pattern, so the size of a file does not matter.
+
+Missing values are conditioned on. A sort says how near values are where both are known; which
+are known is the same for all sorts, so a missing value never speaks for one of them.
 """
 
 from collections.abc import Sequence
@@ -51,13 +54,17 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sort:
-    """Pairs of one sort: how many there are, and the share of each level in each field."""
+    """Pairs of one sort: how many there are, and the share of each level in each field.
+
+    Shares are of the pairs in which both values are known; that of *missing* is 1, since a
+    missing value speaks for no sort.
+    """
 
     count: float
     shares: tuple[Floats, ...]
 
     def log_expected(self, levels: Ints) -> Floats:
-        """The logarithm of how many pairs of each pattern it should have."""
+        """The logarithm of how many pairs of each pattern it should have, given what is missing."""
         total = np.full(len(levels), np.log(max(self.count, 1e-300)))
         for field, shares in enumerate(self.shares):
             total += np.log(shares)[levels[:, field]]
@@ -67,8 +74,8 @@ class Sort:
 def fit(patterns: Patterns, known: Floats, free: Sequence[Sort]) -> tuple[Sort, ...]:
     """The sorts that explain the patterns best, beside what is known of others.
 
-    `known` is the logarithm of how many pairs of each pattern are of no sort to be found;
-    `free` is where expectation maximisation starts.
+    `known` is the logarithm of how many pairs of each pattern are of no sort to be found, given
+    what is missing; `free` is where expectation maximisation starts.
     """
     before = -np.inf
     for _ in range(ROUNDS):
@@ -87,7 +94,14 @@ def _refitted(patterns: Patterns, weights: Floats) -> Sort:
     """The sort of pairs that belong to it with these weights."""
     shares = []
     for field, of in enumerate(patterns.of_fields):
-        size = len(of)
-        sums = np.bincount(patterns.levels[:, field], weights, minlength=size) + PRIOR / size
-        shares.append(sums / sums.sum())
+        sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
+        shares.append(shared(sums, PRIOR / of.missing))
     return Sort(float(weights.sum()), tuple(shares))
+
+
+def shared(sums: Floats, more: float) -> Floats:
+    """The shares of the levels, by how many pairs have each, and some more."""
+    shares = np.ones(len(sums))
+    known = sums[:-1] + more  # all but missing, which is the last
+    shares[:-1] = known / known.sum()
+    return shares

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.io.files import DAMAGE, damaged, from_json, to_json
+from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import EQUAL, Levels
 from gramlink.scoring.mixture import Patterns, Sort
@@ -27,6 +28,7 @@ class Within:
     """Pairs within the left file, which are never matches, and the sorts that explain them."""
 
     patterns: Patterns
+    gaps: Gaps
     random: Sort
     related: tuple[Sort, ...]
 
@@ -36,6 +38,7 @@ class Within:
         The more pairs were seen, the more it is trusted: what no sort describes shows there.
         """
         expected = np.logaddexp(self.random.log_expected(levels), _log_sum(self.related, levels))
+        expected = expected + self.gaps.log_shares(levels, self.patterns.of_fields)
         seen = np.log(self.patterns.counts_of(levels) + TRUST)
         return np.asarray(seen - np.logaddexp(expected, np.log(TRUST)))
 
@@ -47,6 +50,7 @@ class Model:
     names: tuple[str, ...]
     levels: tuple[Levels, ...]
     pairs: int
+    gaps: Gaps
     matches: tuple[Sort, ...]
     random: Sort
     related: tuple[Sort, ...]
@@ -54,7 +58,7 @@ class Model:
     within: Within | None = None
 
     def log_matches(self, levels: Ints) -> Floats:
-        """The logarithm of how many matches of each pattern there should be."""
+        """The logarithm of how many matches of each pattern there should be, given what it misses."""  # noqa: E501
         return _log_sum(self.matches, levels)
 
     def log_others(self, levels: Ints) -> tuple[Floats, Floats]:
@@ -85,15 +89,19 @@ class Model:
     def _equal(self, sort: Sort) -> list[float]:
         """The share of equal values in the fields that are known and tell pairs apart."""
         return [
-            float(share[EQUAL] / (1 - share[of.missing]))
-            for of, share, random in zip(self.levels, sort.shares, self.random.shares, strict=True)
-            if share[of.missing] < SELDOM_KNOWN
-            and random[EQUAL] < COMMON * (1 - random[of.missing])
+            float(share[EQUAL])
+            for field, (share, random) in enumerate(
+                zip(sort.shares, self.random.shares, strict=True)
+            )
+            if self.gaps.of_field(field) < SELDOM_KNOWN and random[EQUAL] < COMMON
         ]
 
     @property
     def weights(self) -> dict[str, dict[str, float]]:
-        """log2(m/u) of each level of each field: what it adds to a pair's match weight."""
+        """log2(m/u) of each level of each field: what it adds to a pair's match weight.
+
+        A missing value adds nothing.
+        """
         table = {}
         shares = zip(self.match_shares, self.random.shares, strict=True)
         for name, levels, (m, u) in zip(self.names, self.levels, shares, strict=True):
@@ -120,10 +128,12 @@ class Model:
         if total <= 0:
             return 1.0
         found = 0.0
+        missing = self.gaps.draw(SIMULATED, source)
         for sort in self.matches:
             levels = np.stack(
-                [source.choice(len(one), SIMULATED, p=one) for one in sort.shares], axis=1
+                [source.choice(len(one) - 1, SIMULATED, p=one[:-1]) for one in sort.shares], axis=1
             )
+            levels = np.where(missing, [of.missing for of in self.levels], levels)
             seen = np.zeros(SIMULATED, bool)
             for one in self.passes:
                 seen |= one.finds(levels, self.names)
@@ -140,6 +150,7 @@ class Model:
                     name: levels.names for name, levels in zip(self.names, self.levels, strict=True)
                 },
                 "passes": [dict(one.edits) for one in self.passes],
+                "gaps": _spelt_gaps(self.gaps),
                 "random": self._sort(self.random),
                 "within": self._within(),
                 "related": [self._sort(sort) for sort in self.related],
@@ -153,6 +164,7 @@ class Model:
         patterns = self.within.patterns
         spelt = ("".join(map(str, row)) for row in patterns.levels.tolist())
         return {
+            "gaps": _spelt_gaps(self.within.gaps),
             "random": self._sort(self.within.random),
             "related": [self._sort(sort) for sort in self.within.related],
             "patterns": dict(zip(spelt, patterns.counts.tolist(), strict=True)),
@@ -183,6 +195,7 @@ class Model:
             if inside is not None:
                 within = Within(
                     _patterns(inside["patterns"], levels),
+                    _gaps(inside["gaps"], len(names)),
                     sort(inside["random"]),
                     tuple(map(sort, inside["related"])),
                 )
@@ -194,6 +207,7 @@ class Model:
                 names,
                 levels,
                 int(content["pairs"]),
+                _gaps(content["gaps"], len(names)),
                 tuple(map(sort, content["matches"])),
                 sort(content["random"]),
                 tuple(map(sort, content["related"])),
@@ -224,6 +238,21 @@ def _patterns(counts: dict[str, int], of_fields: tuple[Levels, ...]) -> Patterns
     if (codes >= list(map(len, of_fields))).any() or min(counts.values(), default=0) < 0:
         raise ValueError("a pattern does not fit its levels")
     return Patterns(codes, np.array(list(counts.values())), of_fields)
+
+
+def _spelt_gaps(gaps: Gaps) -> dict[str, float]:
+    """For each way of missing fields, 1 for each one that is missing, the share of pairs."""
+    spelt = ("".join("01"[one] for one in row) for row in gaps.missing.tolist())
+    return dict(zip(spelt, gaps.shares.tolist(), strict=True))
+
+
+def _gaps(shares: dict[str, float], fields: int) -> Gaps:
+    """What `_spelt_gaps` made."""
+    missing = np.array([[digit == "1" for digit in row] for row in shares])
+    counts = np.array([_number(share) for share in shares.values()])
+    if missing.shape != (len(shares), fields) or not counts.sum() > 0:
+        raise ValueError("what pairs miss does not fit its fields")
+    return Gaps(missing, counts / counts.sum())
 
 
 def _log_sum(sorts: tuple[Sort, ...], levels: Ints) -> Floats:

@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.encoding import Compared, LevelCodes
-from gramlink.matching.chance import Frequencies
+from gramlink.matching.chance import Frequencies, Gaps
 from gramlink.matching.passes import Candidates
 from gramlink.records.levels import EQUAL
-from gramlink.scoring.mixture import PRIOR, Patterns, Sort, fit
+from gramlink.scoring.mixture import PRIOR, Patterns, Sort, fit, shared
 from gramlink.scoring.model import Model, Within
 
 Floats = npt.NDArray[np.float64]
@@ -85,6 +85,7 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: 
         compared.names,
         compared.levels,
         compared.pairs,
+        compared.gaps(),
         matches,
         random_pairs(compared),
         (),
@@ -104,9 +105,10 @@ def _with_related(model: Model, compared: Compared) -> Model:
         return model
     pairs = within.candidates(model.passes)
     patterns, _ = Patterns.of(pairs.levels, within.levels)
-    random = random_pairs(within)
+    random, gaps = random_pairs(within), within.gaps()
     known = random.log_expected(patterns.levels)
-    sorts = fit(patterns, known, _beginnings(patterns, known, SORTS)) if len(pairs) else ()
+    starts = _beginnings(patterns, known, gaps, SORTS)
+    sorts = fit(patterns, known, starts) if len(pairs) else ()
     factor = compared.pairs / within.pairs
     related = tuple(
         Sort(
@@ -114,22 +116,21 @@ def _with_related(model: Model, compared: Compared) -> Model:
         )
         for sort in sorts
     )
-    return replace(model, related=related, within=Within(patterns, random, sorts))
+    return replace(model, related=related, within=Within(patterns, gaps, random, sorts))
 
 
 def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
     """Shares of related pairs as they are between the files, from those within the left one.
 
-    The other file may lack a field or write it otherwise. A level that random pairs have less
+    The other file may write a field otherwise. A level that random pairs have less
     often there is as much rarer for related ones, and what is lost goes to the levels that
     random pairs have more often.
     """
-    kept = shares * np.minimum(1, there / here)
-    more = np.maximum(there - here, 0)
+    kept = (shares * np.minimum(1, there / here))[:-1]
+    more = np.maximum(there - here, 0)[:-1]
     if more.sum() <= 0:
         return shares
-    moved = np.maximum(kept + (1 - kept.sum()) * more / more.sum(), LEAST)
-    return np.asarray(moved / moved.sum())
+    return shared(np.append(kept + (1 - kept.sum()) * more / more.sum(), 0), LEAST)
 
 
 def _beside_related(model: Model, patterns: Patterns) -> Model:
@@ -142,7 +143,7 @@ def _beside_related(model: Model, patterns: Patterns) -> Model:
     for _ in range(SORTS):
         others = replace(model, related=related)
         known = np.logaddexp(*others.log_others(patterns.levels))
-        starts = [model.matches[0], *_beginnings(patterns, known, 1)]
+        starts = [model.matches[0], *_beginnings(patterns, known, model.gaps, 1)]
         found = sorted(fit(patterns, known, starts), key=model.nearness)
         if model.could_match(found[1]):
             if model.could_match(found[0]) or found[0].count < NOTABLE * found[1].count:
@@ -154,30 +155,34 @@ def _beside_related(model: Model, patterns: Patterns) -> Model:
 
 
 def random_pairs(compared: Compared) -> Sort:
-    """u: how near pairs are by chance."""
-    shares = []
-    for levels, chance in zip(compared.levels, compared.by_chance(), strict=True):
+    """u: how near pairs are by chance, where both values are known."""
+    shares, gaps = [], compared.gaps()
+    for field, (levels, chance) in enumerate(
+        zip(compared.levels, compared.by_chance(), strict=True)
+    ):
+        known = 1 - gaps.of_field(field)
+        equal = min(chance.equal / known, 1.0) if known > 0 else 0.0
         counts = chance.counts + PRIOR / len(levels)
-        counts[EQUAL] = 0
-        share = (1 - chance.equal) * counts / counts.sum()
-        share[EQUAL] = chance.equal
-        share = np.maximum(share, PRIOR / (len(levels) * max(1, compared.pairs)))
-        shares.append(share / share.sum())
+        counts[[EQUAL, levels.missing]] = 0
+        counts *= (1 - equal) / counts.sum()
+        counts[EQUAL] = equal
+        shares.append(shared(counts, PRIOR / (len(levels) * max(1, compared.pairs))))
     return Sort(float(compared.pairs), tuple(shares))
 
 
-def _beginnings(patterns: Patterns, known: Floats, count: int) -> list[Sort]:
+def _beginnings(patterns: Patterns, known: Floats, gaps: Gaps, count: int) -> list[Sort]:
     """Sorts to start from: each like a few of the patterns that the known sorts leave over."""
     source = np.random.default_rng(SEED)
-    left_over = np.maximum(patterns.counts - np.exp(known), 0)
+    expected = np.exp(known + gaps.log_shares(patterns.levels, patterns.of_fields))
+    left_over = np.maximum(patterns.counts - expected, 0)
     total = float(left_over.sum())
     sorts = []
     for _ in range(count):
         weights = source.random(len(left_over)) ** 4 * left_over
         shares = []
         for field, of in enumerate(patterns.of_fields):
-            sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of)) + PRIOR
-            shares.append(sums / sums.sum())
+            sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
+            shares.append(shared(sums, PRIOR))
         sorts.append(Sort(total / count, tuple(shares)))
     return sorts
 
@@ -188,7 +193,7 @@ def _start(patterns: Patterns, count: float, equal: float) -> Sort:
     for levels in patterns.of_fields:
         share = np.full(len(levels), 0.03)
         share[EQUAL], share[levels.farther] = equal, 1 - equal
-        shares.append(share / share.sum())
+        shares.append(shared(share, 0))
     return Sort(max(count, 1.0), tuple(shares))
 
 
