@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from comparisons import NAMES, files, numbered
 from gramlink.errors import InvalidParameter
+from gramlink.kernels import comparison as kernels
 from gramlink.matching import passes as module
 from gramlink.matching.passes import Pass, candidates, some_equal
 from reference import comparing as definition
@@ -74,7 +75,7 @@ def test_values_whose_keys_collide_are_told_apart(both, same):
         return np.where((numbers[:, fields] < 0).any(axis=1), -1, 7)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "keys_of_rows", colliding)
+        patch.setattr(kernels, "keys_of_rows", colliding)
         check(*both, same=same)
 
 

@@ -1,4 +1,4 @@
-"""Random edits: the public error model, as one step from a string to a corrupted one."""
+"""Random edits: the public error model, one edit at a time."""
 
 import numba
 import numpy as np
@@ -47,9 +47,9 @@ def random_edit(
 ) -> tuple[Int, int]:
     """Edit `text[:length]` in place, once; returns the new length and generator state.
 
-    Rows of `substitutes` and `insertions` begin with how many symbols follow. Insertions
-    are those of the symbol to the right, or to the left at the end. A string is never
-    emptied, since an empty one would be a missing value.
+    Rows of `substitutes` and `insertions` begin with how many symbols follow. What may be
+    inserted depends on the symbol to the right, or at the end on the one to the left. A string
+    is never emptied, since an empty one would be a missing value.
     """
     state = np.uint64(state) + _GOLDEN
     operation = below(scramble(state), 3) if length > 1 else 1 + below(scramble(state), 2)

@@ -1,4 +1,4 @@
-"""Deciding one-to-one: each record once."""
+"""Deciding one-to-one: each record is taken at most once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ Ints = npt.NDArray[np.int64]
 
 @serial
 def take_first(order: Ints, left: Ints, right: Ints, lefts: Int, rights: Int) -> Ints:
-    """Of pairs in an order, those whose two records no earlier one has taken."""
+    """The pairs, in the given order, whose records no earlier pair has taken."""
     left_taken = np.zeros(lefts, np.bool_)
     right_taken = np.zeros(rights, np.bool_)
     chosen = np.empty(min(lefts, rights), np.int64)

@@ -1,9 +1,9 @@
-"""An index of vectors by the counts of some of their grams, all of them at once.
+"""An index of vectors by their counts of several grams at once.
 
 The key of a vector is the sum of count * multiplier over those grams, modulo 2^64, with a
-random multiplier for each gram. Where one count differs by one, the key differs by that
-gram's multiplier. So the vectors within a few such steps are found by looking up a few keys:
-none of them is missed, and hardly any other is met.
+random multiplier for each gram. If one count differs by one, the key differs by that gram's
+multiplier. So looking up a few keys finds all vectors within a few such steps, and hardly any
+others.
 """
 
 from typing import NamedTuple
@@ -17,20 +17,20 @@ Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
-MOST_STEPS = 3  # beyond, one gram's count could change by two, and keys are too many anyway
+MOST_STEPS = 3  # beyond that, one count could change by two, and there are too many keys anyway
 
 
 class Index(NamedTuple):
     """Right vectors by key.
 
-    `keys` ascend and belong to the vectors `rows`. A key's highest bits are its place both in
-    `there`, a filter of 16 bits a key that rules out most absent keys in one look, and
-    in `first`, a hash table of the first place of each key.
+    `keys` are ascending; `rows` are the vectors they belong to. A key's highest bits are its
+    place both in `there`, a filter with 16 bits for each key that rules out most absent keys in
+    one read, and in `first`, a hash table of the first place of each key.
     """
 
     grams: Ints
     multipliers: Words
-    weight: int  # the squared distance that one step makes
+    weight: int  # what one step adds to the squared distance
     keys: Words
     rows: Ints
     there: Words
@@ -52,7 +52,7 @@ def keys_of(counts: Counts, grams: Ints, multipliers: Words) -> Words:
 
 @serial
 def hash_table(keys: Words) -> tuple[Words, npt.NDArray[np.int32], Words]:
-    """`there`, `first` and `shifts` of ascending keys."""
+    """`there`, `first` and `shifts` for ascending keys."""
     bits, slots = 6, 4
     while (1 << bits) < 16 * len(keys):
         bits += 1
@@ -74,7 +74,7 @@ def hash_table(keys: Words) -> tuple[Words, npt.NDArray[np.int32], Words]:
 
 
 class Scratch(NamedTuple):
-    """Room to work in, made once for many vectors."""
+    """Working space, allocated once for many vectors."""
 
     moves: Words  # what each step adds to a key
     moved: Ints  # and which gram it changes
@@ -84,7 +84,7 @@ class Scratch(NamedTuple):
 
 @serial
 def make_scratch(grams: Int) -> Scratch:
-    """Room for an index by so many grams."""
+    """Working space for an index by this many grams."""
     most = 2 * grams
     keys = 4096 + 2 * most
     return Scratch(
@@ -97,9 +97,9 @@ def make_scratch(grams: Int) -> Scratch:
 
 @inlined
 def rows_of(count: Int, index: Index, scratch: Scratch, near: Ints, size: Int) -> tuple[Int, Ints]:
-    """Add to `near[:size]` the rows of the first keys in `scratch`, as far as there are any.
+    """Append to `near[:size]` the rows, if any, of the first `count` keys in `scratch`.
 
-    Each pass over the keys is a run of independent reads, which the processor overlaps.
+    Each pass over the keys is a run of independent reads, which the processor can overlap.
     """
     mask = len(index.first) - 1
     shift = index.shifts[1]
@@ -107,7 +107,7 @@ def rows_of(count: Int, index: Index, scratch: Scratch, near: Ints, size: Int) -
         scratch.spots[i] = index.first[np.int64(scratch.keys[i] >> shift)]
     for i in range(count):
         key, spot = scratch.keys[i], scratch.spots[i]
-        if spot >= 0 and index.keys[spot] != key:  # another key has its place in the table
+        if spot >= 0 and index.keys[spot] != key:  # another key holds this slot
             slot = (np.int64(key >> shift) + 1) & mask
             while index.first[slot] >= 0 and index.keys[index.first[slot]] != key:
                 slot = (slot + 1) & mask
@@ -125,7 +125,7 @@ def rows_of(count: Int, index: Index, scratch: Scratch, near: Ints, size: Int) -
 
 @inlined
 def steps_from(counts: Counts, index: Index, scratch: Scratch) -> Int:
-    """Note what each step from a vector adds to its key; returns how many steps there are."""
+    """List what each step from a vector adds to its key; returns how many steps there are."""
     m = 0
     for c in range(len(index.grams)):
         scratch.moves[m] = index.multipliers[c]
@@ -140,9 +140,9 @@ def steps_from(counts: Counts, index: Index, scratch: Scratch) -> Int:
 
 @inlined
 def add_present(key: Int, upto: Int, last: Int, index: Index, scratch: Scratch, count: Int) -> Int:
-    """Add to the first keys in `scratch` those one step on that the filter does not rule out.
+    """Append to the first `count` keys those one step further that the filter does not rule out.
 
-    Steps are those before `upto` that do not change the gram `last` again.
+    Only steps before `upto` are taken, and none that changes the gram `last` again.
     """
     there, shift = index.there, index.shifts[0]
     for i in range(upto):
@@ -186,7 +186,7 @@ def within_steps(
                 if count + b >= len(scratch.keys):
                     size, near = rows_of(count, index, scratch, near, size)
                     count = 0
-                # steps stand in the order of grams: those before b do not change gram a
+                # steps are in the order of the grams, so those before b do not change gram a
                 two = key + scratch.moves[a] + scratch.moves[b]
                 count = add_present(two, b, scratch.moved[b], index, scratch, count)
                 tried += b

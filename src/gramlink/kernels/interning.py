@@ -12,7 +12,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def intern_rows(rows: Bytes) -> tuple[Ints, Ints]:
-    """For each row the number of its kind, counted as kinds appear, and the first of each kind."""
+    """The number of each row's kind, in order of appearance, and the first row of each kind."""
     return _interned(rows, hashes(rows, np.zeros(len(rows), np.int64)))
 
 

@@ -1,4 +1,4 @@
-"""The compiler's options, and word of the first compilation."""
+"""The compiler's options, and notice of the first compilation."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,12 +20,12 @@ def serial(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile into the kernels that call it: no call, and no count of references to arrays."""
+    """Compile into the kernels that call it: no call, and no reference counting of arrays."""
     return _compiled(function, inline="always")
 
 
 def parallel(function: Function) -> Function:
-    """Compile for several threads, as many as the engine uses; they share `numba.prange` loops."""
+    """Compile for as many threads as the engine uses; they share `numba.prange` loops."""
     compiled = _compiled(function, parallel=True)
 
     @wraps(function)
@@ -37,10 +37,10 @@ def parallel(function: Function) -> Function:
 
 
 def _compiled(function: Function, **options: Any) -> Function:
-    """Compiled kernels are kept on disk, so only the first use waits; or each, if none can be."""
+    """Compile, and keep the result on disk if possible, so that only the first use has to wait."""
     try:
         return cast(Function, numba.njit(cache=True, nogil=True, **options)(function))
-    except RuntimeError:  # there is no folder that may be written to
+    except RuntimeError:  # no folder is writable
         return cast(Function, numba.njit(nogil=True, **options)(function))
 
 
@@ -49,7 +49,7 @@ class _Compilation(event.Listener):  # type: ignore[misc]  # numba has no types
         compilation_starts()
 
     def on_end(self, event: object) -> None:
-        """Nothing: only the start is of interest."""
+        """Do nothing: only the start matters."""
 
 
 event.register("numba:compile", _Compilation())

@@ -1,17 +1,17 @@
 """The join: all pairs of vectors within the left one's limit.
 
-A squared distance is a sum over gram lengths, and a step in a short gram weighs most: with
-grams of 1 to 3 symbols 36 a step, then 9, then 4. A limit of 53 leaves room for one step in
-the single symbols at most. So nearly all pairs can be told apart by few, heavy grams:
+A squared distance is a sum over gram lengths, and steps in short grams weigh most: with grams
+of 1 to 3 symbols 36 a step, then 9, then 4. A limit of 53 leaves room for at most one step in
+the single symbols, so a few heavy grams rule out nearly all pairs:
 
     left vector ──┬─ main index: rows within t steps in the heaviest grams ─────────┐
                   ├─ side index: rows within f steps in the next heaviest,          ├─ exact
                   │              for those that are more than t steps off in main ──┤  distance
                   └─ scan: all rows whose signature is near enough ─────────────────┘
 
-Which way a row goes, and t, is planned outside; f is what the limit leaves. Either way, every
-pair within the limit is found, and found once, and its distance is computed from all counts.
-Where an index gives many candidates, two words of their signatures are looked at first.
+The caller plans which way a row goes, and t; f follows from what is left of the limit. Each way
+finds every pair within the limit exactly once and computes its distance from all counts. Where
+an index gives many candidates, two words of their signatures are checked first.
 """
 
 from typing import NamedTuple
@@ -28,9 +28,9 @@ Counts = npt.NDArray[np.uint8]
 Weights = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
-CHUNK = 16  # coordinates come in multiples of this, so that loops over them have no rest
-BLOCK = 1024  # signatures a scan looks at in one go
-SCAN, EQUAL = -1, -2  # in the place of t
+CHUNK = 16  # coordinates come in multiples of this, so that loops over them have no remainder
+BLOCK = 1024  # signatures a scan checks at a time
+SCAN, EQUAL = -1, -2  # in place of t
 
 
 class Left(NamedTuple):
@@ -47,12 +47,12 @@ class Left(NamedTuple):
 
 
 class Right(NamedTuple):
-    """Distinct right vectors; those of row j are the records members[begins[j]:begins[j + 1]].
+    """Distinct right vectors; row j stands for the records members[begins[j]:begins[j + 1]].
 
     `glances` are two words of each signature, those of the heaviest grams: small enough to
-    stay in the cache, and most rows that are too far are seen to be so by them.
-    `columns`, `order` and `starts` are for scans: word w of all signatures, ordered by the
-    bits set in the main grams' part; the rows in that order; where each number of bits starts.
+    stay in the cache, and enough to rule out most rows that are too far away.
+    `columns`, `order` and `starts` are for scans: word w of all signatures, sorted by how many
+    bits are set in the main grams' part; the rows in that order; where each number starts.
     """
 
     counts: Counts
@@ -69,9 +69,9 @@ class Right(NamedTuple):
 
 @inlined
 def squared_distance(x: Counts, y: Counts, weights: Weights) -> Int:
-    """The squared distance of two vectors of counts; weights are squared, too."""
+    """The squared distance of two vectors of counts; `weights` are squared too."""
     total = np.int64(0)
-    for c in range(len(x)):  # no early end: it would cost more than the whole vector at once
+    for c in range(len(x)):  # no early exit: it would cost more than finishing
         difference = np.int32(x[c]) - np.int32(y[c])
         total += difference * difference * weights[c]
     return total
@@ -102,7 +102,7 @@ def scan(i: Int, left: Left, right: Right, weight: Int, near: Ints) -> tuple[Int
 
 @inlined
 def steps_between(x: Counts, y: Counts, grams: Ints) -> Int:
-    """The squared difference of two vectors in some grams, a step counting 1."""
+    """The squared difference of two vectors in some grams, counting a step as 1."""
     total = np.int64(0)
     for g in grams:
         difference = np.int64(x[g]) - np.int64(y[g])
@@ -112,7 +112,7 @@ def steps_between(x: Counts, y: Counts, grams: Ints) -> Int:
 
 @inlined
 def not_ruled_out(i: Int, near: Ints, left: Left, right: Right) -> Int:
-    """Move the rows to the front that a glance does not rule out; returns how many."""
+    """Move the rows that a glance does not rule out to the front; returns how many."""
     p, q = left.glances[i, 0], left.glances[i, 1]
     u, v = right.glance_weights[0], right.glance_weights[1]
     limit = left.limits[i]
@@ -130,9 +130,9 @@ def not_ruled_out(i: Int, near: Ints, left: Left, right: Right) -> Int:
 def keep(
     i: Int, near: Ints, left: Left, right: Right, main: Index, beyond: Int, found: Ints, size: Int
 ) -> tuple[Int, Ints]:
-    """Add to `found[:size]` the records of those rows that are within the limit.
+    """Append to `found[:size]` the records of those rows that are within the limit.
 
-    Rows of no more than `beyond` steps in the main grams are left out: they were met before.
+    Rows at most `beyond` steps away in the main grams are skipped: they were found before.
     A record j at squared distance d is the number d * records + j.
     """
     x, limit = left.counts[i], left.limits[i]
@@ -157,7 +157,7 @@ def keep(
 def without_repeats(found: Ints, start: Int, stop: Int) -> Int:
     """Drop equal neighbours from start..stop; returns the new end.
 
-    Two ways to a row are met once in 2^64 keys, or where somebody made vectors to that end.
+    A row is found in two ways once in 2^64 keys, or if somebody crafted vectors for that.
     """
     end = min(start + 1, stop)
     for place in range(start + 1, stop):
@@ -171,10 +171,10 @@ def without_repeats(found: Ints, start: Int, stop: Int) -> Int:
 def join_rows(
     left: Left, right: Right, equal: Index, main: Index, side: Index, steps: Ints, room: Int
 ) -> tuple[Ints, Ints, Ints]:
-    """The pairs of left rows: where each row's begin, the pairs, and how much it took.
+    """The pairs of left rows: where each row's begin, the pairs, and the effort.
 
-    `steps` is t for each row, or SCAN or EQUAL. A row's pairs ascend by distance, then right
-    record. Stops after the row that exceeds `room` pairs, so fewer rows may come back.
+    `steps` is t for each row, or SCAN or EQUAL. A row's pairs are sorted by distance, then by
+    right record. Stops after the row that exceeds `room` pairs, so fewer rows may come back.
     """
     begins = np.zeros(len(left.limits) + 1, np.int64)
     found = np.empty(1024, np.int64)

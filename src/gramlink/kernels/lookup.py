@@ -18,7 +18,7 @@ def place(key: Int, size: Int) -> Int:
 
 @serial
 def make_table(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """A table of (key, coordinate) rows, at most a quarter full; coordinate -1 is free."""
+    """A table of (key, coordinate) rows, at most a quarter full; coordinate -1 marks a free row."""
     size = 16
     while size < 4 * len(keys):
         size *= 2

@@ -22,7 +22,7 @@ def gram_at(codes: Codes, start: Int, q: Int, base: Int) -> Int:
 
 @serial
 def distinct_grams(codes: Codes, offsets: Ints, q: Int, base: Int) -> tuple[Ints, Ints]:
-    """Each string's distinct grams of length q, ascending, and where each string's begin."""
+    """Each string's distinct grams of length q, ascending, and where those of each string begin."""
     n = len(offsets) - 1
     begins = np.zeros(n + 1, np.int64)
     for i in range(n):
@@ -50,10 +50,10 @@ def distinct_grams(codes: Codes, offsets: Ints, q: Int, base: Int) -> tuple[Ints
 def bounded_counts(
     grams: Ints, begins: Ints, times: Ints, candidates: Ints, contribution: Int, unit: Int
 ) -> Ints:
-    """For each candidate, the strings that contain it, in 1/unit of a string.
+    """How many strings contain each candidate, in units of 1/unit of a string.
 
     String i occurs times[i] times. A string with m of the candidates gives each of them
-    min(unit, contribution*unit // m), so that all it gives is at most contribution*unit.
+    min(unit, contribution*unit // m), so it gives at most contribution*unit in total.
     Candidates are ascending.
     """
     counts = np.zeros(len(candidates), np.int64)

@@ -20,9 +20,9 @@ def log_odds(
     """The logarithm of the odds that each pair is a match.
 
     `matches`, `random` and `related` are the logarithms of how many pairs of each pattern
-    are expected. Where a field is equal, chance pairs are as likely as the value is frequent:
+    are expected. Where a field is equal, random pairs are as likely as the value is frequent:
     `frequencies[offsets[f] + v]` is the logarithm of how many times more frequent value v is
-    than values are on average.
+    than the average value.
     """
     n = len(patterns)
     result = np.empty(n, np.float64)

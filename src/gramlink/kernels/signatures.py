@@ -2,7 +2,7 @@
 
 Two counts that differ by d differ in d of these bits, or in fewer where bits were left out.
 With `weights[w]` the squared weight of the grams whose bits are in word w, the sum of
-weights[w] * popcount(x[w] ^ y[w]) is a lower bound of the squared distance.
+weights[w] * popcount(x[w] ^ y[w]) is a lower bound on the squared distance.
 """
 
 from typing import Any
@@ -19,12 +19,12 @@ Counts = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 WORD = 64
-FUSED = 3  # signatures have at least so many words, which a scan reads together
+FUSED = 3  # signatures have at least this many words, which a scan reads together
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _instruction(typing: Any, bits: Any) -> Any:  # noqa: ARG001
-    """How many bits of a word are set; one instruction, and vectorised where the machine can."""
+    """How many bits of a word are set: one instruction, vectorised where the machine can."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ARG001
         return builder.ctpop(arguments[0])
@@ -41,7 +41,7 @@ popcount = _counted if config.DISABLE_JIT else _instruction
 
 @serial
 def signatures(counts: Counts, bits: Ints, words: Int) -> Words:
-    """The signature of each vector; row b of `bits` says: coordinate, level, word, place."""
+    """The signature of each vector; row b of `bits` is a coordinate, level, word and place."""
     n = len(counts)
     result = np.zeros((n, words), np.uint64)
     for i in range(n):
@@ -53,13 +53,13 @@ def signatures(counts: Counts, bits: Ints, words: Int) -> Words:
 
 @serial
 def bounds(x: Words, columns: Words, weights: Ints, low: Int, high: Int, out: Words) -> Int:
-    """Lower bounds of the distances of x to low..high into `out`; returns the smallest.
+    """Write lower bounds on the distances of x to low..high to `out`; returns the smallest.
 
     `columns[w]` holds word w of all right signatures.
     """
     size = high - low
     a, b, c = columns[0, low:high], columns[1, low:high], columns[2, low:high]
-    # small factors that are known to be small multiply in one instruction
+    # factors known to be small are multiplied in one instruction
     u = np.uint64(np.uint16(weights[0]))
     v = np.uint64(np.uint16(weights[1]))
     w = np.uint64(np.uint16(weights[2]))

@@ -58,7 +58,7 @@ def lost_grams(
 
 @serial
 def _shift(delta: Ints, weights: Ints, coordinate: Int, step: Int) -> Int:
-    """Move one coordinate of a difference by +1 or -1; returns what the square grows by."""
+    """Move one coordinate of a difference by +1 or -1; returns how much the square grows."""
     weight = weights[coordinate]
     growth = weight * weight * (2 * step * delta[coordinate] + 1)
     delta[coordinate] += step
@@ -85,10 +85,10 @@ def _farthest_symbol(
     text: Codes, place: Int, after: Int, base: Int, table: Ints, lengths: Ints, weights: Ints,
     delta: Ints, square: Int, powers: Ints,
 ) -> Int:  # fmt: skip
-    """The largest squared distance when any one symbol stands between text[:place] and text[after:].
+    """The largest squared distance with any one symbol between text[:place] and text[after:].
 
     `delta` and `square` are the difference once the grams there are lost.
-    """  # noqa: E501
+    """
     windows = np.empty((32, 2), np.int64)  # key with the symbol left out, and its factor
     count = 0
     for q in lengths:
@@ -121,7 +121,7 @@ def _farthest_symbol(
 def farthest_edit(
     codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints
 ) -> Ints:
-    """The largest squared distance that any one edit, over all symbols, can make."""
+    """The largest squared distance that any single edit, with any symbol, can make."""
     n = len(offsets) - 1
     powers = base ** np.arange(8)
     result = np.zeros(n, np.int64)
@@ -212,7 +212,7 @@ def sampled_edits(
             for _ in range(edits):
                 length, state = random_edit(copy, length, state, substitutes, insertions)
             length = min(length, limit)
-            # only grams that touch what lies between a common start and a common end differ
+            # only grams that touch the part between the common start and end differ
             least = min(size, length)
             start = np.int64(0)
             while start < least and text[start] == copy[start]:
@@ -235,5 +235,5 @@ def sampled_edits(
             squares.sort()
             result[i] = squares[rank - 1]
         else:
-            result[i] = squares.max()  # much sooner than by sorting
+            result[i] = squares.max()  # much faster than sorting
     return result

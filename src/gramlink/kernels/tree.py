@@ -11,7 +11,7 @@ Ints = npt.NDArray[np.int64]
 
 @serial
 def decreasing(values: Floats) -> Floats:
-    """The closest values that do not grow: isotonic regression by pooling neighbours."""
+    """The closest values that never increase: isotonic regression by pooling neighbours."""
     means = np.empty(len(values))
     sizes = np.empty(len(values), np.int64)
     pools = 0
@@ -53,7 +53,7 @@ def project(values: Floats, limit: float) -> Floats:
 
 @serial
 def consistent(counts: Floats, parents: Ints) -> Floats:
-    """Counts that no longer contradict each other; siblings stand together, parents before."""
+    """Counts that no longer contradict each other; siblings are adjacent, after their parents."""
     n = len(counts)
     has_child = np.zeros(n, np.bool_)
     for parent in parents:

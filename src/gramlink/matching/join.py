@@ -1,8 +1,8 @@
-"""The join, prepared and planned: how each left vector finds the right ones near it.
+"""Preparing and planning the join: how each left vector finds the right ones near it.
 
-Vectors are joined once where they are equal. An index serves small radii and a scan of
-signatures large ones; a few rows of each class of limits are tried to choose between them. See
-`kernels.join` for the ways.
+Equal vectors are joined only once. An index serves small limits and a scan of signatures large
+ones; a few rows of each class of limits are tried to choose between them. See `kernels.join`
+for how each works.
 """
 
 from collections.abc import Iterator
@@ -22,15 +22,15 @@ Counts = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-FIRST_BLOCK, LAST_BLOCK = 128, 16384  # left rows; later blocks grow as pairs allow
-TARGET_PAIRS = 2**21  # of a block
-MOST_CLASSES = 256  # of limits, to be planned apart
+FIRST_BLOCK, LAST_BLOCK = 128, 16384  # left rows; blocks grow as long as pairs stay few
+TARGET_PAIRS = 2**21  # in a block
+MOST_CLASSES = 256  # of limits, planned separately
 SAMPLED = 48  # rows of a class that a plan is tried on
-# Rough costs in nanoseconds: of a key or a glance, a distance computed, a word of a signature
-# scanned, and of finding out which rows of a block are equal, a row.
+# Rough costs in nanoseconds: of a key or a glance, a computed distance, a scanned word of a
+# signature, and, per row, finding out which rows of a block are equal.
 LOOK_UP, DISTANCE, WORD_SCANNED, COMPARED = 8.0, 80.0, 0.12, 500.0
-GLANCED = 3  # from so many steps on, most candidates are too far, and glances save time
-CHEAP = 3000.0  # a row that costs so little needs no better plan
+GLANCED = 3  # from this many steps on, most candidates are too far away, and glances save time
+CHEAP = 3000.0  # a row this cheap needs no better plan
 
 
 NO_GRAMS, NO_KEYS = np.empty(0, np.int64), np.empty(0, np.uint64)
@@ -52,11 +52,11 @@ class Full(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
-    """Rows that differ, and for each row of all the place of its like among them."""
+    """The distinct rows, and for every row the place of its equal among them."""
 
     rows: Ints
     place: Ints
-    hashes: Words  # of the rows
+    hashes: Words  # of the distinct rows
 
     @classmethod
     def of(cls, counts: Counts, limits: Ints) -> "Distinct":
@@ -65,7 +65,7 @@ class Distinct:
         _, rows, place = np.unique(hashed, return_index=True, return_inverse=True)
         like = rows[place]
         same = (counts == counts[like]).all(axis=1) & (limits == limits[like])
-        # of two vectors with the same hash, the second stands for itself
+        # of two different vectors with the same hash, the second stands for itself
         other = np.flatnonzero(~same)
         place[other] = len(rows) + np.arange(len(other))
         rows = np.concatenate([rows, other])
@@ -73,7 +73,7 @@ class Distinct:
 
     @classmethod
     def all(cls, count: int) -> "Distinct":
-        """Rows that are taken to differ, since finding out would cost more than it saves."""
+        """All rows, as if distinct, since checking would cost more than it saves."""
         rows = np.arange(count)
         return cls(rows, rows, NO_KEYS)
 
@@ -86,7 +86,7 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Pairs of left rows, ascending, with numbers d * records + j as kernels make them."""
+    """Pairs of left rows, ascending, with the numbers d * records + j that kernels make."""
 
     left: Ints
     found: Ints
@@ -95,7 +95,7 @@ class Block:
 
     @classmethod
     def of(cls, start: int, counts: Ints, found: Ints, place: Ints) -> "Block":
-        """Pairs of distinct rows, so many each, given to all the rows that are like them."""
+        """The pairs of distinct rows, `counts` for each, copied to all rows equal to them."""
         begins = np.cumsum(counts) - counts
         each = counts[place]
         ends = np.cumsum(each)
@@ -112,13 +112,13 @@ class Join:
         self._lengths = np.array(left.lengths)
         distinct = Distinct.of(right.counts, np.zeros(len(right), np.int64))
         counts = _padded(right.counts[distinct.rows])
-        # A limit below the lightest step is met by equal vectors only.
+        # Only equal vectors are within a limit below the lightest step.
         self._least = int((self._scale // self._lengths.max()) ** 2)
         self._main = self._side = self._equal = NOTHING
         self._bits, self._weights = np.empty((0, 4), np.int64), [0] * FUSED  # of signatures
         if limits.max() >= self._least:
             self._main = self._index(self._lengths.min(), counts)
-            # rows of one key of the main index stand together, so memory is read in runs
+            # rows with the same main key are adjacent, so memory is read in runs
             order = self._main.rows
             distinct, counts = distinct.ordered(order), counts[order]
             self._main = self._main._replace(rows=np.arange(len(order)))
@@ -143,7 +143,7 @@ class Join:
         self._plan = self._planned()
 
     def blocks(self, room: int) -> Iterator[Block]:
-        """The pairs of one block of left rows after the other; `Full` if one exceeds `room`."""
+        """The pairs, one block of left rows at a time; `Full` if a block exceeds `room`."""
         size = FIRST_BLOCK
 
         def slices() -> Iterator[slice]:
@@ -196,7 +196,7 @@ class Join:
         return np.minimum(limits // self._least, MOST_CLASSES)
 
     def _ways(self, limits: Ints) -> tuple[Ints, float]:
-        """The way of each row, and what a row costs on average."""
+        """The way for each row, and what a row costs on average."""
         classes, each = np.unique(self._classes(limits), return_inverse=True)
         planned = [self._plan[one] for one in classes.tolist()]
         steps = np.array([steps for steps, _ in planned])[each]
@@ -215,7 +215,7 @@ class Join:
         return plan
 
     def _cheapest(self, rows: Ints, limit: int) -> tuple[int, float]:
-        """The way that costs least for rows like these, up to a limit, and what it costs."""
+        """The cheapest way for rows like these, up to a limit, and what it costs."""
         if limit < self._least:
             return EQUAL, 0.0
         best = SCAN
@@ -242,26 +242,26 @@ class Join:
         return best, cost
 
     def _prepare_side(self) -> None:
-        """The index of the grams that are next in length, if there are any."""
+        """Index the grams of the next length, if there are any."""
         longer = self._lengths[self._lengths > self._lengths.min()]
         if self._side is NOTHING and len(longer):
             self._side = self._index(longer.min(), self._right.counts)
 
     @property
     def _main_words(self) -> int:
-        """How many words of a signature are of the main grams."""
+        """How many words of a signature belong to the main grams."""
         return -(-len(self._main.grams) // WORD) if len(self._bits) else 0
 
     @property
     def _glanced(self) -> list[int]:
-        """The first words of the main grams and of those next in length, if there are any."""
+        """The first words of the main grams and of those of the next length, if there are any."""
         return [0, min(self._main_words, len(self._weights) - 1)]
 
     def _signed(self, counts: Counts) -> Words:
         return signatures(counts, self._bits, len(self._weights))
 
     def _prepare_scan(self) -> None:
-        """Signatures of the right vectors, ordered by the bits of their main grams."""
+        """Sort the right vectors' signatures by how many bits are set for the main grams."""
         if not len(self._bits):
             self._bits, self._weights = self._unary_bits(self._right.counts)
         words = self._signed(self._right.counts)
@@ -277,8 +277,8 @@ class Join:
     def _unary_bits(self, counts: Counts) -> tuple[Ints, list[int]]:
         """Which (gram, level) each bit stands for: words for each length, the shortest first.
 
-        Every gram has a bit for "at least 1"; what is left of its length's words goes to the
-        higher levels that are most frequent.
+        Every gram has a bit for "at least 1"; the bits left over in its length's words go to
+        the most frequent higher levels.
         """
         bits: list[tuple[int, int, int, int]] = []
         weights: list[int] = []
@@ -299,10 +299,10 @@ class Join:
 
 
 def _padded(counts: Counts) -> Counts:
-    """Counts with zeros up to a multiple of what kernels like to read at once."""
+    """Counts padded with zeros to a multiple of CHUNK."""
     return np.pad(counts, ((0, 0), (0, -counts.shape[1] % CHUNK)))
 
 
 def _keys_within(index: Index, steps: int) -> int:
-    """About how many keys so many steps lead to: every count up, and some down."""
+    """About how many keys are within this many steps: every count can go up, some down."""
     return sum(comb(len(index.grams) + 8, taken) for taken in range(steps + 1))

@@ -1,7 +1,7 @@
 """Quality: what an owner should check in its records before spending anything.
 
 Counts and row numbers only: neither a `Quality` nor what is printed of it says what a cell
-holds. Only `bad_rows` has more, the ids, and is for the owner's own eyes.
+holds. Only `bad_rows` has more, namely ids, and is for the owner's eyes only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ from gramlink.records.tables import SHOWN
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-WORST = 2  # fields with a problem that make a row one of the worst; one field is listed anyhow
+WORST = 2  # with problems in this many fields a row is among the worst; one is listed anyway
 
 _INVALID = (UNREADABLE, IMPOSSIBLE, NOTHING_LEFT)
 _BAD = (*_INVALID, CUT, MOSTLY_OUTSIDE)
@@ -42,10 +42,10 @@ _EMPTY = "no value in any field"
 class FieldQuality:
     """What was found in one field.
 
-    `missing` counts cells with nothing in them or with a word for "not known"; `invalid`
-    those that cannot be read as a date, are no day of the calendar, or of which nothing is
-    left after normalising; `outside` those with a symbol outside the alphabet; `cut` those
-    that are too long. `epsilon` is what mining will cost.
+    `missing` counts cells that are empty or hold a word for "not known"; `invalid` those that
+    cannot be read as a date, name a day that does not exist, or have nothing left after
+    normalising; `outside` those with a symbol outside the alphabet; `cut` those that are too
+    long. `epsilon` is what mining will cost.
     """
 
     name: str
@@ -66,7 +66,7 @@ class FieldQuality:
 class Identical:
     """Records that equal another in all fields, and the first few groups of their rows.
 
-    A missing value equals another; records without any value are left out.
+    Missing values equal each other; records without any value are left out.
     """
 
     records: int
@@ -86,10 +86,10 @@ class Worst:
 class Quality:
     """What was found in records: by field, and over all fields.
 
-    `clean` records have no problem, a missing value being one; `bad` ones are those that
-    `bad_rows` lists; `empty` ones have no value at all.
+    `clean` records have no problem, and a missing value counts as one; `bad` ones are those
+    that `bad_rows` lists; `empty` ones have no value at all.
 
-    Privacy: names columns and rows and never says what a cell holds. The counts are exact,
+    Privacy: names columns and rows but never says what a cell holds. The counts are exact,
     so it stays with the owner.
     """
 
@@ -101,7 +101,7 @@ class Quality:
     empty: int
     worst: tuple[Worst, ...]
     identical: Identical
-    unique: bool  # what the schema says: that nobody is in the file twice
+    unique: bool  # whether the schema says that nobody is in the file twice
 
     @property
     def epsilon(self) -> Fraction:
@@ -129,7 +129,7 @@ def assess(records: Records, schema: Schema) -> Quality:
     >>> found.bad, found.fields[1].invalid, found.worst
     (1, 1, (Worst(row=2, fields=('surname', 'born')),))
 
-    Privacy: reads raw records; what comes back has exact counts and stays with the owner.
+    Privacy: reads raw records; the result has exact counts and stays with the owner.
     """
     rows = _rows(records)
     costs = schema.costs
@@ -155,11 +155,11 @@ def assess(records: Records, schema: Schema) -> Quality:
 
 
 def bad_rows(records: Records, schema: Schema) -> pl.DataFrame:
-    """The rows to mend before linking, each with its id and the reason.
+    """The rows to fix before linking, each with its id and the reason.
 
-    These are dates that cannot be read or are no day of the calendar, values of which
-    nothing is left after normalising, that are mostly outside the alphabet, or that are
-    cut; and records without any value. A missing value alone is no reason.
+    Reasons are dates that cannot be read or do not exist; values that have nothing left after
+    normalising, are mostly outside the alphabet, or are cut; and records without any value. A
+    missing value alone is no reason.
 
     >>> from gramlink.records.reading import read_records
     >>> schema = Schema(fields=(Field(name="surname"),))
@@ -169,7 +169,7 @@ def bad_rows(records: Records, schema: Schema) -> pl.DataFrame:
     (2, '8', 'surname: nothing left after normalising; no value in any field')
     (3, '9', 'no value in any field')
 
-    Privacy: holds ids, and is for the owner alone; nothing else of a cell is in it.
+    Privacy: holds ids, so it is for the owner alone; it holds nothing else from a cell.
     """
     names = {field.name for field in schema.fields}
     reasons = [
@@ -182,7 +182,7 @@ def bad_rows(records: Records, schema: Schema) -> pl.DataFrame:
         pl.DataFrame({"place": places}, {"place": pl.Int64}).with_columns(reason=pl.lit(reason))
         for places, reason in reasons
     )
-    # a sort that keeps the order of equal places keeps the order of the fields
+    # a stable sort keeps the order of the fields
     joined = (
         listed.sort("place", maintain_order=True)
         .group_by("place", maintain_order=True)
@@ -228,7 +228,7 @@ def _field(
         return int(_mask(len(records), (p for p in problems if p.what.startswith(begins))).sum())
 
     none = records[field.name].missing
-    # an unreadable date, or a value of which nothing is left, is missing from here on
+    # an unreadable date, or a value with nothing left, is missing from here on
     invalid = _mask(len(records), (p for p in problems if p.what.startswith(_INVALID)))
     return FieldQuality(
         name=field.name,

@@ -14,17 +14,17 @@ from gramlink.records.tables import SHOWN
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-# A value that more than this share of the values equal is one to look at: a default of the
-# system, or what somebody typed who did not know.
+# A value that makes up more than this share of all values deserves a look: it may be a system
+# default, or what people typed when they did not know.
 # text: Smith is 1 % of Britain and of the United States, and few countries have a surname
-#   beyond 5 %. Where they do, or for places in a regional file, it is for the owner to tell.
-# digits: a postcode of a regional file is seldom above, a phone or a number never.
-# date: one day is 0.27 % of a year, and dates of birth lie in a hundred of them.
-# category: any share is plausible but all.
+#   beyond 5 %. Where one does, or for places in a regional file, the owner has to judge.
+# digits: a postcode in a regional file is seldom above this, a phone or a number never.
+# date: one day is 0.27 % of a year, and dates of birth spread over a hundred years.
+# category: any share short of all is plausible.
 TOO_COMMON: Mapping[Kind, float] = MappingProxyType({"text": 0.05, "digits": 0.05, "date": 0.005})
-LEAST_COMMON = 10  # rows; in a small file fewer equal values than that come by chance
-MOST_COMMON = 3  # values named for a field, as a field of few values has all of them common
-# "0" to "99" may be a house number, and two letters a name; three times the same is a filler.
+LEAST_COMMON = 10  # rows; in a small file fewer equal values than that may be chance
+MOST_COMMON = 3  # values named for a field, since in a field of few values all are common
+# "0" to "99" may be a house number, and two letters a name; one symbol three times is a filler.
 FILLER = 3
 FILLER_DIGITS = "09"  # there are postcodes such as 1111
 

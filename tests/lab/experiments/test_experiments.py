@@ -174,7 +174,7 @@ def test_a_process_that_ends_while_it_measures_is_an_error_with_a_hint(monkeypat
     monkeypatch.setattr(running, "measure", os._exit)
     with pytest.raises(GramlinkError, match="was ended") as raised:
         list(running._measured([(9,)], processes=1, threads=1))
-    assert "goes on" in raised.value.hint
+    assert "resume" in raised.value.hint
 
 
 def test_what_another_version_measured_is_not_used(tmp_path):

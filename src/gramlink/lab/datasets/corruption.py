@@ -12,7 +12,7 @@ def corrupt(
 ) -> Strings:
     """A copy in which each text has had random edits: up to `edits`, or exactly that many.
 
-    An edit inserts, deletes or substitutes one symbol, each as likely. Later edits may undo
+    An edit inserts, deletes or substitutes one symbol, all equally likely. Later edits may undo
     earlier ones, so the edit distance is at most the number of edits. `model` is "uniform"
     or "keyboard" (neighbouring keys and letters that look alike).
 

@@ -8,7 +8,7 @@ from gramlink.lab.datasets.persons import Persons
 
 
 def febrl4() -> Persons:
-    """5,000 invented persons, and a corrupted copy of each, as researchers have long used them.
+    """5,000 invented persons, and a corrupted copy of each, long used by researchers.
 
     All cells are text, as in the files except for surrounding blanks; empty
     ones are null. The first column, `rec_id`, is the id: `rec-7-org` is `rec-7-dup-0`.
@@ -17,7 +17,7 @@ def febrl4() -> Persons:
     >>> febrl.truth.row(0)
     ('rec-1070-org', 'rec-1070-dup-0')
 
-    Privacy: nobody's data.
+    Privacy: no real person's data.
     """
     left, right = _read("febrl4a.csv.gz"), _read("febrl4b.csv.gz")
     number = pl.col("rec_id").str.extract(r"^rec-(\d+)-").alias("number")

@@ -1,4 +1,4 @@
-"""Names and how often each is held, to draw them as often."""
+"""Names and how many people hold each, to draw them as often."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
-    """Names, and for each the number of holders up to and including its own.
+    """Names, and for each the number of holders up to and including it.
 
     Whole numbers only: sums of fractions may differ in their last bit between machines, and
-    with them whom a seed draws.
+    then so would the names that a seed draws.
 
     >>> eyes = Frequencies.of(["BROWN", "GREEN", "RED"], [3, 1, 0])
     >>> eyes.names[eyes.draw(5, np.random.default_rng(1))].to_list()
@@ -39,7 +39,7 @@ class Frequencies:
         return np.diff(self.totals, prepend=0)
 
     def draw(self, count: int, random: np.random.Generator) -> Ints:
-        """The places of a number of names, each drawn as often as it is held."""
+        """The places of `count` names, each drawn as often as it is held."""
         holders = random.integers(0, self.totals[-1], count)
         return np.searchsorted(self.totals, holders, side="right")
 

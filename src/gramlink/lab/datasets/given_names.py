@@ -1,4 +1,4 @@
-"""Given names by sex and generation, the most frequent first, and what people are called.
+"""Given names by sex and generation, the most frequent first, and nicknames.
 
 The lists are written from common knowledge of names in the United States. Their order is only
 plausible.
@@ -8,7 +8,7 @@ import numpy as np
 
 from gramlink.lab.datasets.frequencies import Bools, Frequencies, Ints
 
-# The first year of each generation but the oldest; its names stand in the same place below.
+# The first year of each generation after the oldest; names below are in the same order.
 _SINCE = np.array([1950, 1975, 2000])
 
 _WOMEN = (

@@ -34,8 +34,8 @@ _MOBILES = 0.5  # of the adults
 class _Members:
     """The household of each person, and the place in it; the size of each household.
 
-    A household lists first whose surname it bears, then the partner, if there is one, then
-    the children, the oldest first.
+    A household lists first the person whose surname it bears, then the partner, if there is
+    one, then the children, the oldest first.
     """
 
     household: Ints
@@ -62,9 +62,9 @@ class _Members:
 
 
 def population(count: int, random: np.random.Generator) -> pl.DataFrame:
-    """A number of persons, household by household, as they are: nothing is wrong or missing.
+    """`count` persons, household by household, as they are: nothing is wrong or missing.
 
-    `household` numbers the households; `mobile` says that a phone is the person's own.
+    `household` numbers the households; `mobile` says whether a phone is the person's own.
 
     >>> people = population(1000, np.random.default_rng(1))
     >>> people["household"].n_unique(), people["surname"].n_unique()
@@ -116,7 +116,7 @@ def _ages(members: _Members, random: np.random.Generator) -> Ints:
     older[last] = 0
     sums = np.cumsum(older)
     span = np.diff(sums[last], prepend=0)
-    youngest = random.integers(0, 24 * YEAR, households)  # some stay when they are of age
+    youngest = random.integers(0, 24 * YEAR, households)  # some stay after coming of age
     child = (youngest + sums[last])[members.household] - sums + older
     oldest = np.where(members.children > 0, youngest + span, 0)
 
@@ -132,12 +132,12 @@ def _ages(members: _Members, random: np.random.Generator) -> Ints:
 
 
 def _middling(limits: Ints, random: np.random.Generator) -> Ints:
-    """Numbers below the limits, the middle ones the most likely."""
+    """Numbers below the limits, the middle ones most likely."""
     return (random.integers(0, limits) + random.integers(0, limits)) // 2
 
 
 def _men(members: _Members, random: np.random.Generator) -> Bools:
-    """Whether each person is a man, or a boy."""
+    """Whether each person is a man or a boy."""
     women = np.where(members.sizes == 1, _WOMEN_ALONE, _LONE_MOTHERS)
     women[members.couple] = _HER_SURNAME
     man = random.random(len(women)) >= women
@@ -148,7 +148,7 @@ def _men(members: _Members, random: np.random.Generator) -> Bools:
 
 
 def _surnames(members: _Members, random: np.random.Generator) -> pl.Series:
-    """The household's surname, or that which a partner kept."""
+    """The household's surname, or the one that a partner kept."""
     frequencies = bundled("surnames.csv.gz")
     drawn = frequencies.draw(len(members.sizes), random)[members.household]
     kept = np.flatnonzero(members.partner)

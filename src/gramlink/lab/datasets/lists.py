@@ -38,7 +38,7 @@ def _names(file: str) -> tuple[str, ...]:
 
 
 def sample(names: tuple[str, ...], count: int, seed: int) -> tuple[str, ...]:
-    """A number of the names, at random, in random order.
+    """`count` of the names, at random, in random order.
 
     >>> len(set(sample(cities(), 100, seed=1)))
     100

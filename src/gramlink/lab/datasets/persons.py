@@ -45,7 +45,7 @@ def persons(count: int, *, overlap: float = 0.5, seed: int, errors: float = 1.0)
       dates, 0.5 % of given names and sexes, 0.2 % of surnames.
 
     With `errors=0` a person's two records are the same. Neither ids nor the order of rows
-    say who is who. The same arguments make the same files on any machine.
+    reveal who is who. The same arguments make the same files on any machine.
 
     >>> two = persons(1000, overlap=0.3, seed=1)
     >>> len(two.left), len(two.right), len(two.truth)
@@ -53,7 +53,7 @@ def persons(count: int, *, overlap: float = 0.5, seed: int, errors: float = 1.0)
     >>> two.left.row(0)[:3]
     ('A0000001', 'LUCY', 'DUFFEL')
 
-    Privacy: nobody's data; chance alone may make a row look like that of someone alive.
+    Privacy: no real person's data; a row may look like someone's only by chance.
     """
     _check(count, overlap, seed, errors)
     both = round(count * overlap)

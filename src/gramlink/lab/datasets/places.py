@@ -1,7 +1,7 @@
-"""Homes to live in: cities as populous as the real ones, their postcodes and phone numbers.
+"""Homes: cities as populous as the real ones, their postcodes and phone numbers.
 
-The map is the same for every seed. Cities are real; which postcodes and area codes belong
-to which is made up, and so are the streets.
+The map is the same for every seed. Cities are real; their postcodes, area codes and streets
+are made up.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _KINDS = Frequencies.of(
     ["ST", "AVE", "RD", "DR", "LN", "CT", "WAY", "BLVD", "PL", "CIR", "TER", "PKWY"],
     [22, 15, 15, 15, 9, 7, 4, 4, 3, 3, 2, 1],
 )
-_LARGEST_NUMBERS = np.array([99, 999, 999, 4999, 9999])  # of a short street to a long one
+_LARGEST_NUMBERS = np.array([99, 999, 999, 4999, 9999])  # from a short street to a long one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,11 +54,11 @@ class _Map:
 def _the_map() -> _Map:
     cities = bundled("cities.csv.gz")
     people = cities.counts
-    # neighbours are drawn by lot, so that large and small cities share a region
+    # neighbours are drawn at random, so that large and small cities share a region
     order = np.random.default_rng(2000).permutation(len(people))
     postcodes = 1 + people // _PEOPLE_A_POSTCODE
     first, region = np.empty_like(people), np.empty_like(people)
-    # as many codes stay free after each city as it has: not every number is a postcode
+    # each city is followed by as many free codes as it has: not every number is a postcode
     first[order] = _FIRST_POSTCODE + 2 * (np.cumsum(postcodes[order]) - postcodes[order])
     region[order] = np.cumsum(people[order]) // _PEOPLE_AN_AREA_CODE
     assigned = np.array([code for code in range(201, 990) if code % 100 != 11])
@@ -82,7 +82,7 @@ def _ending(number: int) -> str:
 
 
 def homes(count: int, random: np.random.Generator) -> pl.DataFrame:
-    """A number of homes, spread over cities by their population: street, city, postcode and phone.
+    """`count` homes, spread over cities by their population: street, city, postcode and phone.
 
     >>> homes(1, np.random.default_rng(1)).row(0)
     ('4752 CENTER ST', 'BOULDER', '91528', '4928583549')

@@ -1,7 +1,7 @@
 """How persons are recorded: what has changed since, what was misheard, mistyped or left out.
 
-All rates are those of one file at `errors` = 1, and of the values that can be wrong in the
-way in question: of the names that have a nickname, of the women who are of age, and so on.
+All rates are for one file at `errors` = 1, and are shares of the values that can go wrong in
+that way: of the names that have a nickname, of the women who are of age, and so on.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ MISSING = {
 SECOND_TYPO = 0.15  # of the typos; the only rate that `errors` leaves alone
 MOVED = 0.06  # whole households; the phone changes with the house, a mobile does not
 NEW_PHONE = 0.05
-MARRIED = 0.02  # women of age whose surname has become another
+MARRIED = 0.02  # women of age whose surname has changed
 NICKNAMED = 0.03
 WRONG_SEX = 0.003
 WRONG_DIGIT = 0.015  # of a date
@@ -58,13 +58,13 @@ _EARLIEST, _LATEST = date(1900, 1, 1), TODAY - timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Clerk:
-    """Who records the persons of a file, more or less carefully."""
+    """Whoever records the persons of a file, more or less carefully."""
 
     errors: float
     random: np.random.Generator
 
     def slips(self, rows: Ints | int, rate: float) -> Ints:
-        """Which of these rows, or of so many, go wrong."""
+        """Which of these rows, or of this many, go wrong."""
         rows = np.arange(rows) if isinstance(rows, int) else rows
         return rows[self.random.random(len(rows)) < rate * self.errors]
 

@@ -14,11 +14,11 @@ _LETTERS = ascii_uppercase + " "
 _INSERT, _DELETE, _SUBSTITUTE, _TRANSPOSE = range(4)
 _DIGITS_OF_A_DATE = np.array([0, 1, 2, 3, 5, 6, 8, 9])  # YYYY-MM-DD
 
-Symbols = npt.NDArray[np.uint8]  # one text a row, as ASCII, filled up with zeros
+Symbols = npt.NDArray[np.uint8]  # one text a row, as ASCII, padded with zeros
 
 
 def _choices(letters: Ints, numerals: Ints) -> Ints:
-    """What a symbol turns into, by its ASCII code: how many choices there are, then these."""
+    """What a symbol turns into, by its ASCII code: how many choices there are, then the choices."""
     table = np.zeros((128, 1 + len(_LETTERS)), np.int64)
     for symbols, rows in ((_LETTERS, letters), (digits, numerals)):
         for symbol, (count, *codes) in zip(symbols, rows.tolist(), strict=False):
@@ -36,7 +36,7 @@ def mistype(texts: pl.Series, random: np.random.Generator) -> pl.Series:
     """Each text with one edit: an insertion, deletion, substitution or transposition.
 
     Letters turn into neighbours on the keyboard or letters that look alike, digits into any
-    other digit. Texts are of letters A to Z, digits and spaces, and never become empty.
+    other digit. Texts consist of letters A to Z, digits and spaces, and never become empty.
 
     >>> mistype(pl.Series(["JOHNSON", "90210"]), np.random.default_rng(1)).to_list()
     ['JOHSNON', '90120']
@@ -94,7 +94,7 @@ def _choose(table: Ints, symbols: Symbols, random: np.random.Generator) -> Ints:
 
 
 def _symbols(texts: pl.Series) -> tuple[Symbols, Ints]:
-    """The texts as rows with a zero to spare, and their lengths."""
+    """The texts as rows with at least one zero at the end, and their lengths."""
     packed = np.array(texts.to_list(), np.bytes_)
     width = packed.itemsize + 1
     symbols = packed.astype(f"S{width}").view(np.uint8).reshape(len(packed), width)

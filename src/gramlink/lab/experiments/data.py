@@ -1,4 +1,4 @@
-"""The paper's scenario: a list, and its copy in which each string has up to so many edits."""
+"""The paper's scenario: a list, and a copy with up to a number of edits in each string."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Copies:
     order: Ints
 
     def some(self, count: int, draw: int) -> "Copies":
-        """So many of the left strings, at random, and their copies."""
+        """`count` of the left strings, at random, and their copies."""
         rows = np.sort(np.random.default_rng(draw).permutation(len(self.order))[:count])
         columns = np.flatnonzero(np.isin(self.order, rows))
         order = np.searchsorted(rows, self.order[columns])
@@ -47,7 +47,7 @@ class Copies:
         return Scores(links=len(left), truth=len(rows), correct=correct)
 
     def scores_of_all(self, batches: Iterable[Pairs]) -> Scores:
-        """How good all pairs are; they may be more than fit into memory."""
+        """How good all pairs are; there may be more than fit into memory."""
         links, correct = 0, 0
         for pairs in batches:
             links += len(pairs)

@@ -1,4 +1,4 @@
-"""Ours: threshold policies and rules of deciding as N grows, and padding of strings."""
+"""Ours: threshold policies and rules for deciding as N grows, and padding of strings."""
 
 from gramlink.lab.experiments.data import CITIES, MOST, SMALL
 from gramlink.lab.experiments.experiment import Claim, Experiment, Grid, Measured, Plot, Row, typos
@@ -24,7 +24,7 @@ def _two_edits(threshold: str, rule: str, most: int) -> Grid:
 
 
 def by_policy(threshold: str, decide: str, **settings: str | int) -> list[Row]:
-    """A linkage under a threshold policy and a rule of deciding."""
+    """A linkage under a threshold policy and a rule for deciding."""
     rows = linked(threshold=threshold, decide=decide, **settings)  # type: ignore[arg-type]
     return [{**row, "policy": f"{threshold}, {decide}"} for row in rows]
 
@@ -48,9 +48,9 @@ POLICIES = Experiment(
     where="ours",
     title="threshold policies and rules of deciding as N grows",
     about="F1 on NAMES against N. Algorithm 2 misses true pairs at every N; keeping all pairs "
-    "within a threshold makes wrong links, and the more the larger N is. With 2 edits a line ends "
-    "where its pairs are too many to be decided in memory, or to be counted in a minute or two: "
-    "calibrated thresholds on all of NAMES leave almost 10⁹ pairs, those of the worst case 10¹⁰.",
+    "within a threshold makes wrong links, and more of them as N grows. With 2 edits a line ends "
+    "where there are too many pairs to decide in memory, or to count in a minute or two: on all "
+    "of NAMES, calibrated thresholds leave almost 10⁹ pairs, worst-case ones 10¹⁰.",
     measure=by_policy,
     shown=(
         Plot(
@@ -83,7 +83,7 @@ POLICIES = Experiment(
             "calibrated thresholds and one-to-one",
             "",
             _policies,
-            "Algorithm 2 counts the grams that an edit loses and not those that it gains. Deciding "
+            "Algorithm 2 counts the grams that an edit loses but not those that it gains. Deciding "
             "one-to-one takes the nearest pairs first, so a wider threshold costs little.",
         ),
     ),
@@ -109,8 +109,8 @@ PADDING = Experiment(
     name="padding",
     where="ours",
     title="marks at the start and the end of strings",
-    about="The field's tools pad strings before they cut them into grams, so that the first and "
-    "the last letter weigh as much as the others. Here a mark is put before and after each "
+    about="Other tools of this field pad strings before cutting them into grams, so that the first "
+    "and last letters weigh as much as the others. Here a mark is put before and after each "
     "string, k stays the same, and typos never touch the marks.",
     measure=by_policy,
     shown=(
@@ -141,7 +141,7 @@ PADDING = Experiment(
             "",
             _padding,
             "Grams with a mark say how a string begins and ends, which is worth more than the rare "
-            "grams whose place they take. gramlink puts no marks yet.",
+            "grams whose place they take. gramlink does not add marks yet.",
         ),
     ),
     labels={"yes": "with marks", "no": "without marks"},

@@ -19,12 +19,12 @@ DRAW = "draw"  # the setting that tells repetitions apart, and the seed of their
 
 
 class NotMeasured(GramlinkError):
-    """A run of few points lacks what a claim is about."""
+    """A small run lacks what a claim is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of an experiment: its settings, and what was measured; and on which days."""
+    """The rows of an experiment: its settings and what was measured; and on which days."""
 
     frame: pl.DataFrame
     dates: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ def typos(edits: int) -> str:
 
 
 def agreement(verdicts: Iterable[bool]) -> bool | None:
-    """Whether all agree, none does, or some do (None)."""
+    """True if all agree, False if none does, None if only some do."""
     found = set(verdicts)
     if not found:
         raise NotMeasured("not measured in this run")
@@ -96,7 +96,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A row for each combination of `rows`; columns of `values` vary `across`, if anything.
+    """A row for each combination of `rows`; `values` get a column for each value of `across`.
 
     Columns of `once` are at the end, and are means over what varies across.
     """
@@ -111,7 +111,7 @@ class Table:
 class Claim:
     """What the paper says, and what we find: whether it holds (None: partly), and figures.
 
-    Where the paper says nothing, it is a finding of ours alone, which agrees with nothing.
+    Where the paper says nothing, it is our own finding, with nothing to agree with.
     """
 
     name: str
@@ -125,7 +125,7 @@ class Experiment:
     """One figure or table.
 
     `measure` gets the settings of a point by name and returns rows. Points are measured in
-    processes side by side, or one after the other with all cores if time is of interest.
+    parallel processes, or one after the other on all cores if time is of interest.
     """
 
     name: str

@@ -19,7 +19,7 @@ from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import match_batches
 
 LARGEST = 6  # the paper's q_max·ed, for 2 edits
-STEPS = 4  # thresholds in a unit of distance
+STEPS = 4  # thresholds per unit of distance
 
 
 def by_global_threshold(
@@ -34,7 +34,7 @@ def by_global_threshold(
     limits = np.full(count, squared[-1])
     pairs = match_batches(embed(both.left, base), limits, embed(both.right, base), most=count**2)
     for batch in pairs:
-        # a pair lies within the first threshold that reaches it, and all larger ones
+        # a pair lies within the first threshold that reaches it and within all larger ones
         first = np.searchsorted(squared, batch.squared)
         true = both.order[batch.right] == batch.left
         links += np.bincount(first, minlength=len(squared))
@@ -77,8 +77,8 @@ GLOBAL_THRESHOLD = Experiment(
     name="global-threshold",
     where="Figure 5 (UtilFreq)",
     title="frequent and random grams, one threshold for all",
-    about="F1 against a global threshold in the embedded space. Left the true top k grams "
-    "(exact, no privacy), right random grams; all pairs within the threshold are links.",
+    about="F1 against a global threshold in the embedded space. Left: the true top k grams "
+    "(exact, no privacy); right: random grams. All pairs within the threshold are links.",
     measure=by_global_threshold,
     shown=(
         Plot(
@@ -113,7 +113,7 @@ GLOBAL_THRESHOLD = Experiment(
             "By the upper bound Th ≤ q_max·ed = 6, which is too large to provide good utility.",
             _bound_is_too_large,
             "For grams of 1 to 3 symbols an edit moves a string by at most 2.198, not 3, and "
-            "most move it far less. For grams of one length it is no bound: see the errors in "
+            "most move it far less. For grams of one length it is not a bound: see the errors in "
             "print, below.",
         ),
     ),
@@ -141,7 +141,7 @@ def _size_with_ours(m: Measured) -> tuple[bool | None, str]:
         curve = rows.curve("size", "f1")
         first, best = min(curve), max(curve, key=lambda size: curve[size])
         parts.append(f"{name}: {curve[first]:.3f} at k = {first}, {curve[best]:.3f} at k = {best}")
-    said = "The least k and the best, calibrated, one-to-one, exact grams. "
+    said = "The smallest and the best k; calibrated, one-to-one, exact grams. "
     return None, said + "; ".join(parts) + "."
 
 
@@ -155,8 +155,8 @@ BASE_SIZE = Experiment(
     name="base-size",
     where="Figure 6 (UtilDim)",
     title="impact of the base size, 1 edit",
-    about="F1 against the number k of grams in the base, up to 1 edit. Above as in the paper: "
-    "thresholds by Algorithm 2, all pairs; below ours: calibrated thresholds, one-to-one.",
+    about="F1 against the number k of grams in the base, up to 1 edit. Above, as in the "
+    "paper: thresholds by Algorithm 2, all pairs. Below, ours: calibrated thresholds, one-to-one.",
     measure=linked,
     shown=(
         Plot(
@@ -190,16 +190,16 @@ BASE_SIZE = Experiment(
             _best_size,
             "Algorithm 2's threshold grows with every gram of the base that a string has, and "
             "keeps more wrong pairs, so F1 falls in the end, as the paper says. But the curves "
-            "are flat from k = 50 on, and half a point of F1 is all that we ask for here. At "
-            "ε = 0.1 the paper's miners find few of the right grams in 5,000 records, whatever "
-            "k is.",
+            "are flat from k = 50 on, and being within half a point of F1 is all that our rule "
+            "asks for. At ε = 0.1 the paper's miners find few of the right grams in 5,000 "
+            "records, whatever k is.",
         ),
         Claim(
             "with one-to-one deciding",
             "",
             _size_with_ours,
             "Where each record is linked once, wrong pairs within the threshold matter less than "
-            "a true pair that is not the nearest, and more grams tell more apart.",
+            "a true pair that is not the nearest, and more grams tell more records apart.",
         ),
     ),
 )  # fmt: skip

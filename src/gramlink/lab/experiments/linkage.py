@@ -42,7 +42,7 @@ def schema_of(
 
 
 def mined(strings: Strings, field: Field, epsilon: Fraction, draw: int = 0) -> Estimates:
-    """One owner's grams; random ones are the same for both owners and others in each draw."""
+    """One owner's grams; random ones are the same for both owners but differ between draws."""
     budget = Budget(Fraction(0) if field.miner in EXPERIMENTAL else epsilon)
     if field.miner == "random":
         return random_grams(strings, field, budget, seed=draw)
@@ -50,7 +50,7 @@ def mined(strings: Strings, field: Field, epsilon: Fraction, draw: int = 0) -> E
 
 
 def shared_base(both: Copies, schema: Schema, draw: int = 0) -> Base:
-    """What both owners agree on."""
+    """The base that both owners agree on."""
     (field,) = schema.fields
     sides = (both.left, both.right)
     return merge((mined(side, field, schema.epsilon, draw) for side in sides), field.size)
@@ -73,14 +73,14 @@ def linked(
 ) -> list[Row]:  # fmt: skip
     """How good the links are, and how many grams the base has.
 
-    If the owners mined more records than are linked, these are some of them.
+    If the owners mined more records than are linked, the linked ones are some of them.
     """
     marks = padded == "yes"
     schema = schema_of(miner, size, epsilon, edits, threshold, marks)
     both = copies(data, mined_on or count, edits, draw, marks)
     try:
         base = shared_base(both, schema, draw)
-    except InvalidBase:  # no gram was frequent enough to be seen through the noise
+    except InvalidBase:  # no gram was frequent enough to stand out from the noise
         return [{**scored(Scores(0, count, 0)), "grams": 0}]
     if mined_on > count:
         both = both.some(count, draw)

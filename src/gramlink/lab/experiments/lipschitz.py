@@ -54,7 +54,7 @@ def _compile(method: str) -> None:
 
 
 def _prepare(method: str, both: Copies, size: int, epsilon: str, edits: int, draw: int) -> float:
-    """Do all that comes before matching; returns when the base was agreed on."""
+    """Do everything that comes before matching; returns when the base was agreed on."""
     if method == LIPSCHITZ:
         return _by_references(both, size, draw)
     return _by_grams(both, method, size, epsilon, edits)
@@ -75,7 +75,7 @@ def running_time(
 def by_base_size(
     data: str, count: int, edits: int, method: str, size: int, epsilon: str, draw: int
 ) -> list[Row]:
-    """F1 of all pairs within a threshold, and the time that preparing both sides takes.
+    """F1 of all pairs within a threshold, and the time it takes to prepare both sides.
 
     Lipschitz gets the global threshold that is best in hindsight; ours are Algorithm 2's.
     """
@@ -108,7 +108,7 @@ def _half_the_time(m: Measured) -> tuple[bool | None, str]:
         verdicts += [ratio <= 0.6 for ratio in ratios.values()]
         parts.append(f"{method} " + ", ".join(f"{ratio:.2f}" for ratio in ratios.values()))
     sizes = ", ".join(f"{count:,}" for count in theirs)
-    return agreement(verdicts), f"Of the time of Lipschitz, at N = {sizes}: {'; '.join(parts)}."
+    return agreement(verdicts), f"Relative to Lipschitz's time, at N = {sizes}: {'; '.join(parts)}."
 
 
 def _linear(m: Measured) -> tuple[bool | None, str]:
@@ -121,7 +121,7 @@ def _linear(m: Measured) -> tuple[bool | None, str]:
             growth.append((curve[last] / curve[first]) / (last / first))
         linear += [0.5 < one < 2 for one in growth]
         parts.append(f"{method} {growth[0]:.2f}, {growth[1]:.2f}")
-    said = f"Time from N = {first:,} to {last:,} over what N itself grows by, all and embedding: "
+    said = f"Growth in time over growth in N, {first:,} to {last:,}, in all and for embedding: "
     return agreement(linear), said + "; ".join(parts) + "."
 
 
@@ -131,11 +131,11 @@ TIME = Experiment(
     title="running time against N",
     about="Seconds until both sides could be matched exactly. Ours: mine at each owner, merge, "
     "embed both sides, set thresholds. Lipschitz: choose 12 reference sets by both heuristics "
-    "from 1,000 random strings of length 10, and embed both sides. How strings make sets, and on "
-    "how many records sets are chosen, the paper does not say. Ours have 1 to 16 strings, and "
-    "those are kept that tell most pairs of a sample of 5,000 records apart, where SparseMap "
-    "keeps those of least stress. Both methods are compiled by numba, both have all cores and "
-    "the machine to themselves, compilation is not counted, and edit distances are computed 64 "
+    "from 1,000 random strings of length 10, and embed both sides. The paper does not say how "
+    "strings make sets, or on how many records sets are chosen. Our sets have 1 to 16 strings, "
+    "and we keep those that tell most pairs of a sample of 5,000 records apart, where SparseMap "
+    "keeps those of least stress. Both methods are compiled by numba and have all cores and the "
+    "machine to themselves, compilation is not counted, and edit distances are computed 64 "
     "symbols at a time.",
     measure=running_time,
     shown=(
@@ -170,8 +170,8 @@ TIME = Experiment(
             "Our technique requires almost half of the running time to achieve similar utility.",
             _half_the_time,
             "Choosing reference sets from 1,000 strings takes Lipschitz the same half a second at "
-            "every N, since a sample of 5,000 records is all that it looks at; ours reads all "
-            "records, so it is far ahead with few and less so with many. fpm draws noise for "
+            "every N, since it only looks at a sample of 5,000 records; ours reads all records, "
+            "so it is far ahead with few records and less so with many. fpm draws noise for "
             "every gram of the alphabet. In the paper both grow with N.",
         ),
         Claim(
@@ -179,9 +179,9 @@ TIME = Experiment(
             "The running time for our protocol is linear with the size of the dataset; also the "
             "Lipschitz approach scales linearly.",
             _linear,
-            "Embedding is linear for both. What does not grow is noise, which follows from k and "
-            "the alphabet, and the choice of reference sets; trees find more grams in more "
-            "records, so their bases grow, too.",
+            "Embedding is linear for both. Drawing noise, which depends on k and the alphabet, and "
+            "choosing reference sets take the same time at every N; trees find more grams in "
+            "more records, so their bases grow, too.",
         ),
     ),
     alone=True,
@@ -231,8 +231,8 @@ def _growth_with_size(m: Measured) -> tuple[bool | None, str]:
     first, last = min(curve), max(curve)
     power = curve[last] / curve[first]
     said = (
-        f"From k = {first} to {last} the time of Lipschitz grows {power:.1f} times, "
-        f"k {last / first:.0f} times."
+        f"From k = {first} to {last}, Lipschitz's time grows {power:.1f}-fold, "
+        f"k {last / first:.0f}-fold."
     )
     return power > 2 * last / first, said
 
@@ -243,8 +243,8 @@ COMPARISON = Experiment(
     title="base size, ours and Lipschitz",
     about="F1 against the size of the base on CITIES: all pairs within the threshold are links. "
     "At exact match the threshold is 0 for both. With 1 edit Lipschitz gets the global threshold "
-    "that is best in hindsight, and ours Algorithm 2's. Below, how long preparing both sides "
-    "takes, compiled, with all cores.",
+    "that is best in hindsight, and ours Algorithm 2's. Below: how long it takes to prepare both "
+    "sides, compiled, on all cores.",
     measure=by_base_size,
     shown=(
         Plot(
@@ -277,15 +277,15 @@ COMPARISON = Experiment(
             "similar results for k > 20.",
             _similar,
             "It holds without privacy and, from k = 30 on, for levelgram. At ε = 0.1 the other "
-            "miners find too few grams of 5,000 cities. With typos, ours is better from there on, "
+            "miners find too few grams in 5,000 cities. With typos, ours is better from there on, "
             "though Lipschitz has the threshold that is best in hindsight.",
         ),
         Claim(
             "12 coordinates are best for Lipschitz",
             "For Lipschitz we choose a size of the base equal to 12 that maximizes the utility.",
             _twelve,
-            "12 tell nearly all cities apart, which is enough for exact matching. With typos more "
-            "coordinates say more.",
+            "12 coordinates tell nearly all cities apart, which is enough for exact matching. With "
+            "typos, more coordinates help.",
         ),
         Claim(
             "Lipschitz takes time exponential in k",

@@ -1,4 +1,4 @@
-"""Table 2 and Figure 4: the lists, and what miners find of their frequent grams."""
+"""Table 2 and Figure 4: the lists, and how many of their frequent grams miners find."""
 
 from functools import cache
 from itertools import pairwise
@@ -135,7 +135,7 @@ def _hybrid_at_every_size(m: Measured) -> tuple[bool | None, str]:
         - max(m.mean("found", size=size, miner=tree) for tree in others)
         for size in m.values("size")
     }
-    ahead = [gap > -0.005 for gap in best.values()]  # a tie is not behind, but not all may be
+    ahead = [gap > -0.005 for gap in best.values()]  # a tie is not behind, but not all may be ties
     ahead.append(sum(best.values()) > 0.005 * len(best))
     shown = ", ".join(f"{gap:+.3f} (k = {size})" for size, gap in best.items())
     said = f"Hybrid minus the best other tree: {shown}."
@@ -156,9 +156,9 @@ DATASETS = Experiment(
     name="datasets",
     where="Table 2",
     title="the lists",
-    about="The paper's lists and ours: the surnames of the Census of 2000 that have at least "
-    "four letters, and the most populous places of the United States by GeoNames. No list has "
-    "a string twice.",
+    about="The paper's lists and ours: the surnames of at least four letters in the Census of "
+    "2000, and the most populous places of the United States in GeoNames. Neither has a string "
+    "twice.",
     measure=statistics,
     shown=(Table(("data",), ("count", "distinct", "longest", "shortest", "average")),),
     full=({"data": tuple(LISTS)},),
@@ -171,7 +171,7 @@ DATASETS = Experiment(
             "to 23 symbols, 8 on average.",
             _lists,
             "The paper's CITIES is a list of 2008 that it does not name. Ours are the largest "
-            "places of 3 to 23 letters in GeoNames, which writes names out, so they are longer.",
+            "places of 3 to 23 letters in GeoNames, which spells names out, so they are longer.",
         ),
     ),
 )
@@ -185,7 +185,7 @@ MINING_EPSILON = Experiment(
     name="mining-epsilon",
     where="Figure 4 (UtilPTree), left",
     title="mining utility against ε",
-    about="The share of the true top k grams that one owner's miner finds, under the noise that "
+    about="The share of the true top k grams that one owner's miner finds, with the noise that "
     "its proof needs. The paper shows NAMES only.",
     measure=utility,
     shown=(_MINED,),
@@ -208,16 +208,16 @@ MINING_EPSILON = Experiment(
             "hybrid is better than linear at small ε",
             "The hybrid strategy provides significantly better utility for small ε values ...",
             lambda m: _hybrid_at_small_epsilon(m.where(data="NAMES")),
-            "Of ε, hybrid gives level 1 a twelfth and levels 4 and 5 a tenth together, where "
+            "Hybrid gives level 1 a twelfth of ε and levels 4 and 5 together a tenth, where "
             "linear gives each a seventh. With few records and a small ε nothing survives there; "
-            "with many enough does, and levels 2 and 3, which have more, gain.",
+            "with many, enough does, and levels 2 and 3, which get more, gain.",
         ),
         Claim(
             "hybrid is slightly worse above ε = 0.2",
             "... but slightly worse utility when ε > 0.2.",
             lambda m: _hybrid_at_large_epsilon(m.where(data="NAMES")),
-            "The difference fades as ε grows and does not change its sign. Here every strategy "
-            "spends exactly ε; what the paper's own runs spent cannot be told from its text.",
+            "The difference shrinks as ε grows but does not change sign. Here every strategy "
+            "spends exactly ε; the paper's text does not tell what its own runs spent.",
         ),
         Claim(
             "fpm is best, and near the optimum",
@@ -225,8 +225,8 @@ MINING_EPSILON = Experiment(
             "to the optimal value.",
             lambda m: _fpm_is_best(m.where(data="NAMES")),
             "Its proof needs noise of 4k/ε to select and fresh noise to release, on every gram "
-            "of the alphabet, also those that no record has. With that noise it comes near the "
-            "optimum only with many records and ε = 1; levelgram, which is ours, is near it from "
+            "of the alphabet, even those that no record has. With that noise it comes near the "
+            "optimum only with many records and ε = 1; levelgram, our own, is near it from "
             "ε = 0.05 on.",
         ),
     ),
@@ -262,21 +262,22 @@ MINING_SIZE = Experiment(
             "Increasing the value of k decreases the utility of the mined base, for all "
             "strategies.",
             _falls_with_size,
-            "It falls, though not at every step. The rarer of the top k grams lie at the noise, "
-            "whatever the miner; a tree also loses those that begin late in a string.",
+            "It falls, though not at every step. The counts of the rarer top k grams are "
+            "close to the noise, whatever the miner; a tree also loses those that begin late in "
+            "a string.",
         ),
         Claim(
             "hybrid is the best tree at every k",
             "The hybrid strategy performs consistently better than the other strategies.",
             _hybrid_at_every_size,
-            "Most of the top 25 grams are single letters, which linear finds as well; the larger "
-            "k is, the more grams of two and three, and there hybrid spends more.",
+            "Most of the top 25 grams are single letters, which linear finds just as well; the "
+            "larger k is, the more have two or three letters, and there hybrid spends more.",
         ),
         Claim(
             "fpm is better than trees at every k",
             "The FPM-miner outperforms the prefix tree miner in both the scenarios.",
             _fpm_at_every_size,
-            "The noise that it needs to select grows with k; that of a tree does not.",
+            "The noise that it needs to select grows with k; a tree's noise does not.",
         ),
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ FIVE = ("given_name", "surname", "date_of_birth", "postcode", "address_1")
 
 @lru_cache(maxsize=2)
 def files(data: str, count: int, draw: int) -> Persons:
-    """Two files and the truth; of FEBRL 4 the first so many on the left, and all on the right."""
+    """Two files and the truth; of FEBRL 4, the first `count` on the left and all on the right."""
     if data == "persons":
         return persons(count, seed=draw)
     people = febrl4()
@@ -31,7 +31,7 @@ def files(data: str, count: int, draw: int) -> Persons:
 
 
 def proposed(people: Persons) -> Schema:
-    """The schema that gramlink init proposes for the left file, as it is."""
+    """The schema that gramlink init proposes for the left file, unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         file, schema = Path(folder) / "left.csv", Path(folder) / "linkage.toml"
         people.left.write_csv(file)
@@ -65,11 +65,11 @@ PERSONS = Experiment(
     name="persons",
     where="ours",
     title="records of several fields against ε",
-    about="Two files of persons with the schema that gramlink init proposes, untouched: ε is "
+    about="Two files of persons with the schema that gramlink init proposes, unchanged: ε is "
     "split over the text fields, k = 75 for each, up to 2 edits, one-to-one at a probability "
     "of 0.5. N of FEBRL 4's records are linked with all 5,000 of its other side, where each has "
-    "a copy; they have ten fields, and five of them are harder. Of FEBRL 4 only the noise is "
-    "another in each draw. Generated persons have eight fields and half of each file is in both.",
+    "a copy; they have ten fields, and linking on five of them is harder. Draws of FEBRL 4 differ "
+    "only in the noise. Generated persons have eight fields, and half of each file is in both.",
     measure=linked_people,
     shown=(
         Plot(

@@ -1,4 +1,4 @@
-"""The errors in print: what the paper's method does if it is taken at its word."""
+"""The errors in print: what the paper's method does if taken at its word."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -28,7 +28,7 @@ def printed_path() -> Fraction:
 
 
 def printed_exponential() -> Fraction:
-    """What levels 0 to h - 1 spend of ε, from ε / (2^(h+1) - 1) on, doubled at each level."""
+    """What levels 0 to h - 1 spend of ε, starting at ε / (2^(h+1) - 1), doubled at each level."""
     return sum((Fraction(2**i, 2 ** (HEIGHT + 1) - 1) for i in range(HEIGHT)), Fraction(0))
 
 
@@ -41,7 +41,7 @@ def printed_hybrid() -> Fraction:
 
 
 def levels_too_many() -> float:
-    """The share of heights at which the guard `budget < ε` in floats buys one level more."""
+    """The share of heights at which the guard `budget < ε` in floats buys one level too many."""
     epsilon, heights = 0.1, range(1, 65)
     return sum(_summed(epsilon / height, height) < epsilon for height in heights) / len(heights)
 
@@ -86,7 +86,7 @@ ERRORS: dict[str, Callable[[], Fraction | float]] = {
 
 
 def comes_to(error: str) -> list[Row]:
-    """What one of the errors comes to."""
+    """What one of the errors amounts to."""
     return [{"measured": float(ERRORS[error]())}]
 
 
@@ -118,7 +118,7 @@ PRINTED = Experiment(
     name="printed",
     where="Sections 4 and 5",
     title="five errors in print, and one in floats",
-    about="What the method comes to if it is taken at its word. gramlink computes what the paper "
+    about="What the method does if it is taken at its word. gramlink computes what the paper "
     f"means, not what it prints. Trees of height {HEIGHT}, grams of up to {Q_MAX} symbols; "
     f"Algorithm 2 on {COUNT:,} names, seed 0, with the true top 75 grams.",
     measure=comes_to,
@@ -131,18 +131,18 @@ PRINTED = Experiment(
             "Algorithm 1 ends, and a path spends ε",
             "while (node.h ≤ h_MAX and node.budget < ε) for every symbol ... cur.budget ← "
             "cur.budget + cur.epsilon.",
-            _finding(0, _one, "Nothing in the loop changes its condition, so it does not end. A "
-                     "new node's budget is not said to start at its parent's; from 0 on the "
-                     "guard never stops a path, and the levels 0 to h_MAX spend {:.3f} ε in one "
-                     "round."),
+            _finding(0, _one, "Nothing in the loop changes its condition, so it does not end. The "
+                     "paper does not say that a new node's budget starts at its parent's; if it "
+                     "starts at 0, the guard never stops a path, and levels 0 to h_MAX spend "
+                     "{:.3f} ε in one round."),
             "We ask every symbol once on each of the levels 1 to h_MAX, take the path's budget "
-            "from the parent, and check it before it is spent, in fractions.",
+            "from the parent, and check it, in fractions, before it is spent.",
         ),
         Claim(
             "the exponential allocation spends ε",
             "ε_0 = ε / (2^(h_MAX + 1) - 1), ε_i = 2 ε_(i-1) for i = 1, ..., h_MAX - 1.",
             _finding(1, _one, "These levels, 0 to h_MAX - 1, spend {:.3f} ε. That breaks no "
-                     "promise, and gives half of the budget away."),
+                     "promise, but it wastes half of the budget."),
             "We start with ε / (2^h_MAX - 1).",
         ),
         Claim(
@@ -154,11 +154,11 @@ PRINTED = Experiment(
         Claim(
             "an edit moves a string by at most Δ_q",
             "An upper bound on the distance is Δ_q·ed.",
-            _finding(3, _at_most_one, "A and B are one edit apart and {:.3f} times the bound, for "
-                     "grams of one symbol."),
+            _finding(3, _at_most_one, "With grams of one symbol, A and B are one edit apart but "
+                     "at {:.3f} times the bound."),
             "A substitution loses q grams of each length and gains q others, which its proof "
             "leaves out. The right bound is ed·√Σ(1 + 1/q): more than the paper's for grams of "
-            "one length, and less, 2.198 for an edit, for grams of 1 to 3 symbols.",
+            "one length, and less for grams of 1 to 3 symbols: 2.198 for an edit.",
         ),
         Claim(
             "Algorithm 2 gives the maximum distance within ed edits",
@@ -166,14 +166,14 @@ PRINTED = Experiment(
             "vector of a string within ed edit operations can be found.",
             _finding(4, _none, "It misses {:.1%} of the true pairs up to 1 edit apart, though half "
                      "of these have no edit at all."),
-            "It counts the grams that an edit loses and not those that it gains. Our policies "
+            "It counts the grams that an edit loses but not those that it gains. Our policies "
             "calibrated and worst-case count both.",
         ),
         Claim(
             "the guard budget < ε",
             "",
-            _finding(5, _none, "Added up in floats, ε / h falls short of ε at {:.0%} of the "
-                     "heights from 1 to 64, and one more level is bought (ε = 0.1)."),
+            _finding(5, _none, "Added up h times in floats, ε / h falls short of ε at {:.0%} of "
+                     "the heights from 1 to 64, which buys one level too many (ε = 0.1)."),
             "We add up in fractions.",
         ),
     ),

@@ -66,8 +66,8 @@ EPSILON = Experiment(
     name="epsilon",
     where="Figure 7 (UtilPriv)",
     title="impact of the privacy parameter",
-    about="F1 against ε for exact matching and for up to 1 edit, private miners and the one "
-    "without privacy. As in the paper: thresholds by Algorithm 2, all pairs.",
+    about="F1 against ε for exact matching and for up to 1 edit, with private miners and the "
+    "non-private one. As in the paper: thresholds by Algorithm 2, all pairs.",
     measure=linked,
     shown=(
         Plot(
@@ -98,7 +98,7 @@ EPSILON = Experiment(
             _within_of_exact,
             "It holds for levelgram, and for trees mined on all of NAMES. On 5,000 records, with "
             "the noise that the proofs need, trees find few grams at small ε, and fpm finds wrong "
-            "ones, that hardly occur in any name. The paper does not say on how many records it "
+            "ones that hardly occur in any name. The paper does not say how many records it "
             "mined.",
         ),
         Claim(
@@ -106,16 +106,17 @@ EPSILON = Experiment(
             "By just allowing one edit operation the utilities for all the approaches shift down "
             "by at most 18 %.",
             _one_edit_costs,
-            "It holds without privacy and, or nearly so, for all but fpm mined on all of NAMES. "
-            "With few grams that occur, more strings look alike once a threshold lets them.",
+            "It holds without privacy and, mined on all of NAMES, exactly or nearly for every "
+            "miner but fpm. When few of the grams occur in strings, more strings look alike once "
+            "a threshold lets them.",
         ),
         Claim(
             "utility does not depend strongly on mining",
             "The final utility does not have strong dependency on the utility from the mining "
             "phase.",
             _depends_on_mining,
-            "It takes a few dozen of the right grams, not all 75. Where a miner finds fewer than "
-            "that, everything depends on it.",
+            "A few dozen of the right grams are enough; it need not be all 75. Where a miner finds "
+            "fewer, everything depends on it.",
         ),
     ),
 )  # fmt: skip
@@ -140,7 +141,7 @@ def _falls(m: Measured) -> tuple[bool | None, str]:
 
 
 def _where(curve: dict[int, float], value: float) -> str:
-    """At which N a falling curve has a value, between those measured."""
+    """The N at which a falling curve has a value, interpolated."""
     logs, values = np.log(list(curve)), list(curve.values())
     if not min(values) <= value <= max(values):
         return ""
@@ -202,7 +203,7 @@ EDITS = Experiment(
             "are allowed for NAMES, while for CITIES it stops at 0.60.",
             _falls,
             "All pairs within the threshold count as links, so precision falls with N: no figure "
-            "of this kind means anything without N. The paper's agrees with some thousands of "
+            "of this kind means anything without N. The paper's agrees with a few thousand "
             "names, not with 150,000. Our CITIES are longer than the paper's, and so easier.",
         ),
         Claim(
@@ -210,7 +211,7 @@ EDITS = Experiment(
             "The results of FPM-miner and prefix tree hybrid are close to those of the "
             "non-private miner.",
             _near_non_private,
-            "Mined on all of NAMES, hybrid is, and fpm nearly. In 5,000 records at ε = 0.1 they "
+            "Mined on all of NAMES, hybrid is, and fpm nearly so. In 5,000 records at ε = 0.1 they "
             "find few of the right grams.",
         ),
     ),

@@ -1,4 +1,4 @@
-"""The rivals side by side, with a threshold that is the best for each in hindsight."""
+"""The rivals side by side, each with the threshold that is best for it in hindsight."""
 
 from collections.abc import Callable
 from functools import cache
@@ -19,13 +19,13 @@ from gramlink.records.strings import Strings
 
 SECRET = b"both owners know this"
 MOST_DECIDED = 3 * 10**7  # pairs that a rival may leave to be decided
-SHARES = (1, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # of true pairs that a threshold is to keep
+SHARES = (1, 0.999, 0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # of true pairs that a threshold should keep
 
 Encode = Callable[[Copies], tuple[Rival, Rival]]
 
 
 def by_references(both: Copies, size: int, draw: int) -> Encode:
-    """The Lipschitz embedding by sets that are chosen for the left strings."""
+    """The Lipschitz embedding, with sets chosen for the left strings."""
     references = lipschitz.references(both.left, size, seed=draw)
     return _each(lambda strings: lipschitz.embed(strings, references))
 
@@ -70,8 +70,8 @@ def loosest(encode: Encode, both: Copies) -> tuple[int, ...]:
 def best_cut(both: Copies, pairs: Pairs, rule: str) -> tuple[Scores, int]:
     """The scores at the threshold that is best in hindsight, and that threshold.
 
-    Deciding takes the closest pairs first, so what it keeps at a tighter threshold is what
-    it keeps here up to there.
+    Deciding takes the closest pairs first, so at a tighter threshold it keeps the same pairs up
+    to that distance.
     """
     count = len(both.order)
     ids = [str(row) for row in range(count)]
@@ -94,7 +94,7 @@ def _compile(method: str) -> None:
 
 
 def compared(method: str, data: str, count: int, edits: int, draw: int) -> list[Row]:
-    """How good a method's links are, how long it takes, and what it sends for a record."""
+    """How good a method's links are, how long it takes, and how much it sends for a record."""
     _compile(method)
     return [_compared(method, copies(data, count, edits, draw), edits, draw)]
 
@@ -113,13 +113,13 @@ def _ours(both: Copies, edits: int, size: int, threshold: str, rule: str) -> Row
     bytes_each = len(base.grams) + edits  # a count is a byte, and so is a coarse threshold
     try:
         scores = decided(both, base, schema, rule)
-    except InvalidParameter:  # too many pairs to be decided
+    except InvalidParameter:  # too many pairs to decide
         return {"f1": None, "seconds": None, "bytes": bytes_each}
     return {**scored(scores), "seconds": perf_counter() - started, "bytes": bytes_each}
 
 
 def _rival(both: Copies, agree: Callable[[Copies, int], Encode], draw: int) -> Row:
-    """With the threshold that is best in hindsight, and the time that it takes with that one.
+    """With the threshold that is best in hindsight, and the time it takes with that one.
 
     It is looked for up to the loosest that leaves no more pairs than can be decided.
     """
@@ -159,7 +159,7 @@ def _near_to_plain_text(m: Measured) -> tuple[bool | None, str]:
                 f"{data}, N = {count:,}, {typos(edits)}: {first} {f1[first]:.3f}, "
                 f"edit distance {f1['edit distance on plain text']:.3f}"
             )
-    said = "The best that does not read plain text. " + "; ".join(parts) + "."
+    said = "The best method that does not read plain text. " + "; ".join(parts) + "."
     return None, said
 
 
@@ -170,11 +170,11 @@ RIVAL_TABLE = Experiment(
     about="F1, time and size. Every rival is decided one-to-one at the threshold that is best for "
     "it in hindsight, which nobody can know beforehand; gramlink sets its own (levelgram, "
     "ε = 1 per owner, recall 0.99). Seconds: agreeing on a base where there is one, encoding both "
-    "sides, thresholds, finding all near pairs and deciding; compiled, all cores, nothing else "
-    "running, compilation not counted. Bytes: what is sent for a record, without its id and "
-    "uncompressed. At 149,910 records the best threshold is looked for only among those that "
-    "leave at most 3 × 10⁷ pairs; – where calibrated thresholds leave more than the 10⁸ that "
-    "gramlink decides.",
+    "sides, setting thresholds, finding all near pairs and deciding; compiled, on all cores, with "
+    "nothing else running and compilation not counted. Bytes: what is sent for a record, without "
+    "its id and uncompressed. At 149,910 records the best threshold is looked for only among "
+    "those that leave at most 3 × 10⁷ pairs; – means that calibrated thresholds leave more than "
+    "the 10⁸ that gramlink decides.",
     measure=compared,
     shown=(
         Table(("data", "count", "method"), ("f1", "seconds"), ("edits",), once=("bytes",)),
@@ -197,13 +197,13 @@ RIVAL_TABLE = Experiment(
     ),
     claims=(
         Claim(
-            "the best that does not read plain text",
+            "the best method that does not read plain text",
             "",
             _near_to_plain_text,
-            "With one field, bigrams that are all kept link better than the k most frequent grams "
-            "do: rare grams tell names apart. Nor have we marks at the ends of strings, which "
-            "would help (see above). No figure here says what a method gives away: hashed bigrams "
-            "and Bloom filters show the linkage unit how frequent every gram is.",
+            "With one field, keeping all bigrams links better than keeping the k most frequent "
+            "grams: rare grams tell names apart. Nor do we mark the ends of strings, which would "
+            "help (see above). No figure here says what a method gives away: hashed bigrams and "
+            "Bloom filters show the linkage unit how frequent every gram is.",
         ),
     ),
     alone=True,

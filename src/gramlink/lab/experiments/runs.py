@@ -1,4 +1,4 @@
-"""Measure the points of experiments on all cores, and go on where an earlier run stopped."""
+"""Measure the points of experiments on all cores, and resume where an earlier run stopped."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def run(
 ) -> dict[str, Measured]:
     """Measure what `folder` does not hold yet, and return all of it.
 
-    Every point is written down as soon as it is measured, so a run that is stopped loses
+    Every point is saved as soon as it is measured, so a run that is stopped loses
     only the points under way. Points that time something have the machine to themselves.
     """
     kept = {one.name: Kept(folder / "points" / f"{one.name}.jsonl") for one in experiments}
@@ -70,12 +70,12 @@ def is_complete(experiment: Experiment, scale: Scale, folder: Path) -> bool:
 
 
 def machine() -> str:
-    """What a reader of a time has to know of the machine."""
+    """What a reader of timings has to know about the machine."""
     return f"{os.cpu_count()} cores, {platform.machine()}"
 
 
 class Kept:
-    """What was measured, in a file with a line for each point and when it was.
+    """What was measured, in a file with a line for each point and its date.
 
     What another version or another machine measured is left alone.
     """
@@ -106,7 +106,7 @@ class Kept:
         return str(self._lines[_key(point)]["date"])
 
     def add(self, point: Point, rows: list[Row]) -> None:
-        """Write a point down."""
+        """Save a point."""
         today = str(datetime.now(UTC).date())
         line = {**self._here, "date": today, "point": point, "rows": rows}
         self._lines[_key(point)] = line
@@ -114,7 +114,7 @@ class Kept:
             file.write(json.dumps(line) + "\n")
 
     def _complete_last_line(self) -> None:
-        """End a line that was cut off, lest the next be taken for a part of it."""
+        """End a line that was cut off, so that the next is not taken for a part of it."""
         if self._path.exists() and not self._path.read_bytes().endswith(b"\n"):
             with self._path.open("a", encoding="utf-8") as file:
                 file.write("\n")
@@ -144,8 +144,8 @@ def _measured(
                 yield *futures[future], *future.result()
         except BrokenProcessPool as error:
             raise GramlinkError(
-                "a process that measured was ended from outside, perhaps for want of memory",
-                hint="run the command again: it goes on where it stopped",
+                "a process that measured was ended from outside, perhaps for lack of memory",
+                hint="run the command again to resume",
             ) from error
 
 
@@ -161,7 +161,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def _threads_each(threads: int) -> Iterator[None]:
-    """Let processes that are started meanwhile use so many threads in kernels."""
+    """Let processes started meanwhile use this many threads in kernels."""
     before = os.environ.get("NUMBA_NUM_THREADS")
     os.environ["NUMBA_NUM_THREADS"] = str(threads)
     try:
@@ -174,7 +174,7 @@ def _threads_each(threads: int) -> Iterator[None]:
 
 
 def measure(name: str, point: Point) -> tuple[list[Row], float]:
-    """One point of an experiment, and the seconds it took: what a process is sent to do."""
+    """One point of an experiment, and the seconds it took: what each process does."""
     from gramlink.lab.experiments import EXPERIMENTS
 
     started = perf_counter()

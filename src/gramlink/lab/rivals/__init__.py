@@ -1,1 +1,1 @@
-"""The rivals, for comparison only: nothing that links for a user imports them."""
+"""The rivals, for comparison only: no user's linkage imports them."""

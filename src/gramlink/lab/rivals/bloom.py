@@ -1,9 +1,9 @@
 """Bloom filters of q-grams, keyed, as clkhash makes them, compared by Dice's coefficient.
 
-Every gram of a text, padded with spaces, sets some bits of 1,024: which ones, a keyed hash
-says (R. Schnell, T. Bachteler and J. Reiher, A Novel Error-Tolerant Anonymous Linking Code,
-2011). Two texts are compared by the bits that both set. Filters are the same, bit for bit, as
-those of clkhash 0.18 for this feature and these settings:
+Every gram of a text, padded with spaces, sets some of 1,024 bits, chosen by a keyed hash
+(R. Schnell, T. Bachteler and J. Reiher, A Novel Error-Tolerant Anonymous Linking Code, 2011).
+Two texts are compared by the bits that both set. Filters are the same, bit for bit, as those of
+clkhash 0.18 for this feature and these settings:
 
     "kdf": {"type": "HKDF", "hash": "SHA256", "keySize": 64,
             "salt": "Z3JhbWxpbmsgYmFzZWxpbmU=", "info": "Z3JhbWxpbmsgY2xr"}
@@ -33,15 +33,15 @@ SALT, INFO = b"gramlink baseline", b"gramlink clk"
 PADDING = " "
 WORD = 64  # bits
 MISSING = int(np.iinfo(np.int64).max)  # the distance to a missing value
-TRIED = 20_000  # pairs by which the length of folds is chosen
-DOUBT = 500  # what a pair costs that its folds leave in doubt; a word of a fold costs 1
+TRIED = 20_000  # random pairs to choose the length of folds by
+DOUBT = 500  # the cost of a pair that its folds do not rule out; a word of a fold costs 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Filters:
     """A Bloom filter for each text, and how many bits of it are set.
 
-    Bit b is bit b % 64 of word b // 64, counted from the lowest. A filter without a one is a
+    Bit b is bit b % 64 of word b // 64, counted from the lowest. A filter with no ones is a
     missing value.
 
     Privacy: as `encode`.
@@ -61,7 +61,7 @@ class Filters:
     def between(self, other: Self) -> Ints:
         """The distance of each filter to the other side's in the same row.
 
-        It is 1 - Dice in units of 2^-30, rounded down, and 2^63 - 1 to a missing value.
+        It is 1 - Dice in units of 2^-30, rounded down, and 2^63 - 1 where a value is missing.
         """
         self._check(other)
         both = self.ones + other.ones
@@ -110,23 +110,23 @@ class Filters:
 def encode(
     strings: Strings, secret: bytes, *, q: int = 2, bits_each: int = 20, bits: int = 1024
 ) -> Filters:
-    """The Bloom filter of each text's q-grams, every gram with `bits_each` bits.
+    """The Bloom filter of each text's q-grams; every gram sets `bits_each` bits.
 
     >>> names = encode(Strings.of(["ANNA", ""], "AN*"), b"secret")
     >>> names.words.shape, names.ones.tolist()
     ((2, 16), [97, 0])
 
-    Privacy: no guarantee. Who has the secret finds the text of any filter by trying names. Who
-    has not sees which texts are equal or alike, how long they are by their number of ones, and
-    bits that always occur together; with common names known, published attacks read frequent
-    names from these without the secret.
+    Privacy: no guarantee. Anyone with the secret finds the text of any filter by trying names.
+    Anyone without it sees which texts are equal or alike, their lengths by the number of ones,
+    and bits that always occur together; knowing common names, published attacks recover
+    frequent names from these without the secret.
     """
     from gramlink.lab.rivals.kernels.bloom import union
 
     if bits_each < 1:
         raise InvalidParameter(f"a gram sets at least 1 bit, not {bits_each}")
     if not WORD <= bits <= 2**16 or bits & (bits - 1):
-        raise InvalidParameter(f"the bits of a filter are 64, 128, 256, ... or 65,536, not {bits}")
+        raise InvalidParameter(f"a filter has 64, 128, 256, ... or 65,536 bits, not {bits}")
     texts, found = padded_grams(strings, q)
     begins = np.searchsorted(texts, np.arange(len(strings) + 1))
     distinct, grams = np.unique(found, return_inverse=True)
@@ -156,7 +156,7 @@ def _places(gram: str, key: bytes, bits_each: int, bits: int) -> Words:
 
 
 def _reach(ones: Ints, ordered: Ints, limits: Ints) -> tuple[Ints, Ints]:
-    """For each number of ones, which of the ordered ones are not too many or too few."""
+    """For each filter, which of the ordered ones do not have too many or too few ones."""
     low, high = np.zeros(len(limits), np.int64), np.zeros(len(limits), np.int64)
     kinds = np.unique(ordered[ordered > 0])
     for own in np.unique(ones[ones > 0]).tolist():
@@ -177,7 +177,7 @@ def _folded(words: Words, length: int) -> Words:
 
 
 def _fold_length(left: Filters, right: Filters, limits: Ints) -> int:
-    """The length of folds that rules out most for its cost, by some pairs at random."""
+    """The length of folds that rules out most for its cost, tried on random pairs."""
     words = int(left.words.shape[1])
     tried = min(TRIED, len(left) * len(right))
     if not tried:

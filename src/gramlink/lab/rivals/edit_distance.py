@@ -69,7 +69,7 @@ class Texts:
 
 
 def within_edits(left: Strings, right: Strings, edits: int) -> Pairs:
-    """All pairs of texts within so many edits, in the order of `match`.
+    """All pairs of texts within `edits` edits, in the order of `match`.
 
     >>> names = Strings.of(["ANNA"], "AN*"), Strings.of(["NANA", "ANN", "AN"], "AN*")
     >>> pairs = within_edits(*names, edits=1)

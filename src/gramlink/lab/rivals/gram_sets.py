@@ -68,7 +68,7 @@ class GramSets:
 def encode(strings: Strings, secret: bytes, *, q: int = 2) -> GramSets:
     """Each text's set of grams of q symbols, as hashes with the owners' secret.
 
-    q - 1 pads stand before and after a text, so that each end has grams of its own. A hash is
+    q - 1 pads are put before and after a text, so that each end has grams of its own. A hash is
     8 bytes of HMAC-SHA-256.
 
     >>> one, other = (encode(Strings.of([n], "AN*"), b"secret") for n in ("ANNA", "ANN"))
@@ -76,8 +76,8 @@ def encode(strings: Strings, secret: bytes, *, q: int = 2) -> GramSets:
     True
 
     Privacy: equal grams have equal hashes, so hashes give away how often each gram occurs and
-    which occur together. With a list of names at hand, these frequencies tell the grams, and
-    the grams the names; the secret does not help against that.
+    which occur together. With a list of names at hand, these frequencies identify the grams,
+    and the grams the names; the secret does not prevent that.
     """
     owners, grams = padded_grams(strings, q)
     distinct, places = np.unique(grams, return_inverse=True)

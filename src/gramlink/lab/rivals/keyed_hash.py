@@ -19,7 +19,7 @@ BEYOND = 2 * ONE  # a missing value's distance: larger than any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hashes:
-    """A hash of each value, of 32 bytes, all 0 for a missing one. Distances are 0 or ONE."""
+    """A 32-byte hash of each value, all 0 for a missing one. Distances are 0 or ONE."""
 
     hashes: npt.NDArray[np.uint8]
     missing: npt.NDArray[np.bool_]
@@ -40,7 +40,7 @@ class Hashes:
     def near(self, other: "Hashes", within: int, most: int) -> Pairs:
         """All pairs of equal hashes, in the order of `match`; more than `most` fail.
 
-        ONE or more is refused as `within`: all pairs of values are that near.
+        `within` must be less than ONE: all pairs of values are that near.
         """
         if within >= ONE:
             raise InvalidParameter(f"all pairs are within {within}", hint=f"less than {ONE}")
@@ -68,8 +68,8 @@ def encode(strings: Strings, secret: bytes) -> Hashes:
     >>> one.near(other, within=0, most=9).right.tolist()
     [1]
 
-    Privacy: equal values have equal hashes, so how often each occurs is given away, and a
-    common name is known by its frequency. Who has the secret finds any name by trying all.
+    Privacy: equal values have equal hashes, which give away how often each occurs, and a common
+    name is known by its frequency. Anyone with the secret finds any name by trying them all.
     """
     digests = (
         hmac.digest(secret, text.encode(), "sha256") if text else bytes(HASH) for text in strings

@@ -3,14 +3,14 @@
 A string's coordinate is its edit distance to the nearest member of a set of random strings:
 a Lipschitz embedding, since an edit changes it by at most 1. SparseMap (Hristescu and
 Farach-Colton 1999) adds two heuristics. *Approximate distances*: of a set's members only the
-`sigma` that are nearest in the coordinates so far are compared, which an edit can change.
-*Greedy resampling*: of many sets those are kept that tell most strings apart.
+`sigma` that are nearest in the coordinates so far are compared, and an edit can change which
+these are. *Greedy resampling*: of many sets, those that tell most strings apart are kept.
 
 How strings make sets is our choice: the candidates, in a random order, are cut into sets of
-1, of 2, of 4 and so on up to `largest`, so each string is in one set of each size. So is what
-sets are kept for: not for stress on pairs of strings, as in SparseMap, but for the pairs of a
-sample that no set tells apart yet, and once there are none, all count again. With 12 sets
-that tells more of the bundled names apart than stress does, and all numbers are whole.
+1, of 2, of 4 and so on up to `largest`, so each string is in one set of each size. How sets are
+rated is our choice too: not by stress on pairs of strings, as in SparseMap, but by the pairs of
+a sample that no set tells apart yet; once there are none, all count again. With 12 sets this
+tells more of the bundled names apart than stress does, and all numbers are whole.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ Ints = npt.NDArray[np.int64]
 
 NOWHERE = 2**62  # the distance to a missing value
 DEEPEST = 6  # coordinates of the tree that near vectors are looked up in
-WORDS = 4  # of bits, at most, that tell most vectors apart without a look at them
+WORDS = 4  # of bits, at most, that rule out most vectors without a look at them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +64,9 @@ class Mapped:
         return float(self.vectors.shape[1])
 
     def between(self, other: "Mapped") -> Ints:
-        """The squared distance of each record to the other's of the same row.
+        """The squared distance of each record to the other side's in the same row.
 
-        It is `NOWHERE`, more than any, where a value is missing.
+        It is `NOWHERE`, larger than any, where a value is missing.
         """
         self._check(other)
         apart = ((self.vectors.astype(np.int64) - other.vectors) ** 2).sum(axis=1)
@@ -98,7 +98,7 @@ class Mapped:
 
 
 def _levels(vectors: Bytes) -> tuple[Ints, Bytes]:
-    """Coordinates below the tree, each with a value: those that divide the vectors best."""
+    """Coordinates below the tree, each with a value: those that split the vectors best."""
     values = np.arange(1, 256, dtype=np.uint8)
     counts = [np.bincount(column, minlength=256) for column in vectors.T[DEEPEST:]]
     below = np.cumsum(np.array(counts, np.int64).reshape(-1, 256), axis=1)[:, :-1]
@@ -109,7 +109,7 @@ def _levels(vectors: Bytes) -> tuple[Ints, Bytes]:
 
 
 def _signs(vectors: Bytes, levels: tuple[Ints, Bytes]) -> npt.NDArray[np.uint64]:
-    """A bit for each level that a vector reaches: its coordinates differ by as many or more."""
+    """A bit for each level that a vector reaches; coordinates differ by at least as many."""
     coordinates, values = levels
     words = max(1, -(-len(values) // 64))
     bits = np.zeros((len(vectors), 64 * words), np.bool_)
@@ -130,9 +130,8 @@ def references(
 ) -> References:
     """Choose, from the sets that `draw` makes, those that tell a sample of strings apart.
 
-    The first is the one that most pairs of different strings are told apart by; then the one
-    that does so for most of the pairs that are left. When none is left, or none can be told
-    apart, all pairs count again.
+    The first set tells the most pairs of different strings apart; each later one, the most of
+    the pairs that are left. When none is left, or none can be told apart, all pairs count again.
 
     >>> names = Strings.of(["MARY", "ANNA", "HANNA"], "AHMNRY*")
     >>> chosen = references(names, 2, candidates=20, length=3, seed=1)
@@ -171,8 +170,8 @@ def draw(
 ) -> tuple[Strings, Ints, Ints]:
     """Random strings without the catch-all, and candidate sets of 1, 2, 4, ... `largest`.
 
-    Set c are the strings whose places are `members[begins[c]:begins[c + 1]]`. For each size
-    all strings are cut into sets, in another order; a rest that is too small is left out.
+    Set c is the strings whose places are `members[begins[c]:begins[c + 1]]`. For each size all
+    strings are cut into sets, in a new order; a remainder that is too small is left out.
 
     >>> pool, members, begins = draw("AB*", candidates=5, length=3, largest=2, seed=1)
     >>> list(pool), members.tolist(), begins.tolist()
@@ -181,7 +180,9 @@ def draw(
     Privacy: everything is public.
     """
     if min(candidates, length, largest) < 1 or length > LONGEST:
-        raise InvalidParameter(f"candidates of 1 to {LONGEST} symbols make sets of at least 1")
+        raise InvalidParameter(
+            f"candidates, length and largest must be at least 1, and length at most {LONGEST}"
+        )
     random = np.random.default_rng(seed)
     codes = random.integers(len(symbols) - 1, size=candidates * length, dtype=np.uint8)
     members: list[Ints] = []
@@ -198,7 +199,7 @@ def draw(
 def _choose(
     found: Bytes, texts: int, members: Ints, begins: Ints, size: int, sigma: int
 ) -> tuple[list[int], list[Bytes]]:
-    """Sets that tell most of the first texts apart, one by one, and all texts' coordinates."""
+    """The sets that tell most of the first texts apart, in turn, and all texts' coordinates."""
     from gramlink.lab.rivals.kernels.lipschitz import coordinates, draw_apart, undecided
 
     apart = np.zeros(found.shape, np.int32)
@@ -209,7 +210,7 @@ def _choose(
     few = int(np.searchsorted(np.diff(begins), sigma, side="right"))
     chosen: list[int] = []
     columns: list[Bytes] = []
-    alike = np.zeros(texts, np.int64)  # texts that this round has not told apart are of a kind
+    alike = np.zeros(texts, np.int64)  # texts that this round has not told apart share a number
     while len(chosen) < size:
         order, groups = _groups(alike)
         coordinates(found, apart, members, begins[few:], sigma, order, values[few:])
@@ -230,7 +231,7 @@ def _choose(
 
 
 def _groups(alike: Ints) -> tuple[Ints, Ints]:
-    """The places of texts that are alike, one group after the other, and where each begins."""
+    """The places of texts that are alike, group by group, and where each group begins."""
     counts = np.bincount(alike)
     order = np.argsort(alike, kind="stable")
     order = order[counts[alike[order]] > 1]
@@ -245,15 +246,15 @@ def embed(strings: Strings, references: References) -> Mapped:
     >>> mapped.vectors.tolist(), mapped.bytes_each
     ([[4, 2, 4], [3, 3, 3], [2, 4, 2]], 3.0)
 
-    Privacy: nothing is noisy or keyed. Whoever has the coordinates and the references maps all
-    names of a dictionary and looks the coordinates up; without the references, equal names are
-    seen to be equal, the frequent ones show, and near coordinates are near names.
+    Privacy: nothing is noisy or keyed. Anyone with the coordinates and the references can embed
+    a dictionary of names and look the coordinates up. Even without the references, equal names
+    are seen to be equal, frequent ones stand out, and near coordinates mean near names.
     """
     from gramlink.lab.rivals.kernels import lipschitz
 
     members = references.members
     if members.symbols != strings.symbols:
-        raise Mismatch("the reference strings have other symbols")
+        raise Mismatch("the reference strings have a different alphabet")
     mask = lipschitz.masks(members.codes, members.offsets, len(members.symbols))
     texts = strings.codes, strings.offsets, members.codes, members.offsets
     vectors = lipschitz.embed(*texts, mask, references.begins, references.mapped, references.sigma)

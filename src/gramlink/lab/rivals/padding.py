@@ -1,4 +1,4 @@
-"""Grams of padded texts, as numbers: what most rivals are made of."""
+"""Grams of padded texts, as numbers: what most rivals build on."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ LONGEST_GRAM = 7  # so that a gram is a number below 2^63
 
 
 def padded_grams(strings: Strings, q: int) -> tuple[Ints, Ints]:
-    """All grams of q symbols of all texts, as numbers, and the text that each is of.
+    """All grams of q symbols of all texts, as numbers, and the text that each belongs to.
 
     Texts have q - 1 pads on either side; those without a value have no grams.
     """
@@ -21,7 +21,7 @@ def padded_grams(strings: Strings, q: int) -> tuple[Ints, Ints]:
     lengths = strings.lengths
     owners = np.repeat(np.arange(len(strings)), lengths)
     base = len(strings.symbols) + 1
-    # q - 1 pads between two texts and at the end serve both sides of it
+    # the q - 1 pads between two texts serve both
     padded = np.full(len(strings.codes) + (len(strings) + 1) * (q - 1), base - 1, np.int64)
     padded[np.arange(len(owners)) + (owners + 1) * (q - 1)] = strings.codes
     grams = np.zeros(len(padded) - q + 1, np.int64)
@@ -35,7 +35,7 @@ def padded_grams(strings: Strings, q: int) -> tuple[Ints, Ints]:
 
 
 def spelt(grams: Ints, symbols: str, q: int) -> list[str]:
-    """The symbols of each gram; the last of them stands for the pad."""
+    """The symbols of each gram; the last of `symbols` stands for the pad."""
     points = np.frombuffer(symbols.encode("utf-32-le"), np.uint32)
     powers = len(points) ** np.arange(q - 1, -1, -1)
     text = points[grams[:, None] // powers % len(points)].tobytes().decode("utf-32-le")

@@ -11,8 +11,8 @@ from gramlink.errors import InvalidParameter
 from gramlink.matching.pairs import Pairs
 
 Ints = npt.NDArray[np.int64]
-# Left rows from start to stop, and room for so many pairs: how many right rows are near to
-# each, which, and how far. More than there is room for may be cut off.
+# Takes left rows from start to stop, and room for pairs; returns how many right rows are near
+# each, which, and how far. Pairs beyond the room may be cut off.
 Block = Callable[[int, int, int], tuple[Ints, Ints, Ints]]
 
 ONE = 2**30  # a distance of 1 where similarities are fractions: 1 - similarity in these units
@@ -23,7 +23,7 @@ class Rival(Protocol):
     """One side's records as a rival sends them, to compare with the other side's.
 
     Distances are whole numbers, squared where the rival's are Euclidean. A missing value is
-    near to nothing.
+    near nothing.
     """
 
     def __len__(self) -> int: ...
@@ -33,7 +33,7 @@ class Rival(Protocol):
         """How many bytes a record takes, on average."""
 
     def between(self, other: Self) -> Ints:
-        """The distance of each record to the other side's record of the same row."""
+        """The distance of each record to the other side's record in the same row."""
 
     def near(self, other: Self, within: int, most: int) -> Pairs:
         """All pairs at most `within` apart, in the order of `match`; more than `most` fail."""

@@ -1,4 +1,4 @@
-"""TF-IDF of grams on the plain text, compared by cosine: what search engines do to names."""
+"""TF-IDF of grams on the plain text, compared by cosine: what search engines do with names."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,14 +23,14 @@ BEYOND = 2 * ONE  # a missing value's distance: larger than any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighted:
-    """The grams of each text, ascending, and their weights: vectors of length 1, but for rounding.
+    """The grams of each text, ascending, and their weights: unit vectors, except for rounding.
 
     Text i has grams[offsets[i]:offsets[i + 1]]; both sides number grams in the same way.
 
-    Weights are whole numbers of 1 / UNIT, rounded down. For vectors x and y of length 1 the
-    distance 1 - x·y is |x - y|² / 2, and that is what is computed of the rounded ones, in
-    units of 1 / ONE: exactly, and 0 for equal texts. Of 9 grams, as names have, it differs by
-    less than 0.0003 from what the weights would give before they are rounded.
+    Weights are in units of 1 / UNIT, rounded down. For vectors x and y of length 1 the distance
+    1 - x·y is |x - y|² / 2, and that is computed from the rounded ones, in units of 1 / ONE:
+    exactly, and 0 for equal texts. For texts of 9 grams, as names have, it differs by less than
+    0.0003 from what the weights would give before rounding.
     """
 
     offsets: Ints
@@ -76,7 +76,7 @@ class Weighted:
 
 
 def encode(left: Strings, right: Strings, *, q: int = 2) -> tuple[Weighted, Weighted]:
-    """Both sides' texts as weighed grams of q symbols, with q - 1 pads before and after.
+    """Both sides' texts as weighted grams of q symbols, with q - 1 pads before and after.
 
     A gram's weight is how often it is in the text, times ln((1 + n) / (1 + d)) + 1, where d of
     the n texts of both sides have it; then a text's weights are divided by their length.

@@ -2,9 +2,9 @@
 
 headings      what the names of columns mean
 placeholders  what usually stands for "not known"
-guessing      the kind and the settings of one column
+guess         the kind and the settings of one column
 columns       which columns of a file become which fields
-pairing       which columns of two files belong together
+pair          which columns of two files belong together
 proposal      the text of a linkage.toml
 """
 

@@ -1,4 +1,4 @@
-"""Proposing: which columns of a file, or of two owners' files, become which fields."""
+"""Proposing which columns of a file, or of two owners' files, become which fields."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +65,7 @@ def read_sample(path: Path, separator: str | None = None, encoding: str | None =
         ).columns
 
     if not once:
-        return Sample(path.name, read(None), left_out)  # which says what is wrong
+        return Sample(path.name, read(None), left_out)  # raises an error that says what is wrong
     try:
         return Sample(path.name, read(once), left_out)
     except InvalidRecords:
@@ -103,7 +103,7 @@ def as_proposal(
     found: Sequence[Candidate],
     left_out: Mapping[str, str],
 ) -> Proposal:
-    """The candidates as fields of these names, as many as a schema can have."""
+    """The candidates as fields with these names, up to as many as a schema can have."""
     fields = [
         ProposedField(name, one.columns, one.guess) for name, one in zip(names, found, strict=True)
     ]
@@ -130,7 +130,7 @@ def choose_id(sample: Sample, asked: str = "", fields: Sequence[str] = ()) -> st
     if best := [*called, *alike, *(one for one in others if not looks[one])]:
         return best[0].column
     raise InvalidRecords(
-        f"no column of {sample.name} looks like ids, with a different one in every record",
+        f"no column of {sample.name} looks like ids, with a different value in every record",
         hint=f"name it with --id: {_listed(sample.columns)}{_reasons(sample.left_out)}",
     )
 

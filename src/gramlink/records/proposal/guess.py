@@ -1,10 +1,10 @@
-"""Guessing: a field's kind and settings from the name of a column and a look at its cells.
+"""Guessing a field's kind and settings from the name of a column and a look at its cells.
 
 A schema is public, so a guess may say little about the cells. It is made of things that are
 the same for everybody: a kind, a date format, the alphabet of a script, placeholders from a
-public list, and lengths that go with the kind and the meaning of the column. No count, length,
-value or part of a value is carried over. A guess does say that a column holds dates, digits or
-words, because everyone who agrees on the schema has to know that.
+public list, and lengths that depend on the column's kind and meaning. No count, length, value
+or part of a value from the cells gets into it. A guess does say that a column holds dates,
+digits or words, because everyone who agrees on the schema has to know that.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from gramlink.records.proposal.headings import Heading
 from gramlink.records.proposal.placeholders import placeholders, present
 from gramlink.records.reading import normalise
 
-# Capitals that are left when accents are gone: Й is И, and Ё is Е.
+# The capitals left once accents are stripped: Й becomes И, and Ё becomes Е.
 CYRILLIC = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯІЄҐЂЅЈЉЊЋЏ"
 GREEK = "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
 LENGTHS = {"text": 32, "digits": 16, "category": 4}
@@ -35,13 +35,13 @@ AMBIGUOUS = "day first or month first? The dates can be read in more than one wa
 NOT_DATES = "its name says date, but most of its values cannot be read as dates"
 OTHER_SCRIPT = (
     "most of it is in a script that is not recognised, and letters outside `alphabet` all "
-    "count as the same symbol; list the letters of the script there"
+    "count as the same symbol; list that script's letters there"
 )
 PLACEHOLDERS = (
     "words in `missing` count as not known; remove any that is a real value here, such as a name"
 )
 SEX_CODES = "if 1 means male and 2 means female, as in ISO 5218, say so in `codes`"
-SCRIPT = "most of it is in a script other than A to Z, whose alphabet is given below"
+SCRIPT = "most of it is in a script other than A to Z; its alphabet is given below"
 
 EMPTY = "it is empty"
 CONSTANT = "it has only one value"
@@ -92,7 +92,7 @@ unfit='')
 
 
 def date_of_parts(parts: list[pl.Series]) -> Guess | None:
-    """The date that the columns of a year, a month and a day are together."""
+    """The date that columns of a year, a month and a day make together."""
     year, month, day = (part.fill_null("").str.strip_chars() for part in parts)
     known = pl.select((year != "") & (month != "") & (day != "")).to_series()
     dates = (year + " " + month + " " + day).filter(known)
@@ -113,7 +113,7 @@ def _as_date(heading: Heading, found: pl.Series) -> Guess | None:
     checks: tuple[str, ...] = ()
     try:
         name = recognise(found)
-    except InvalidRecords:  # not a date, or not one of which the order can be told
+    except InvalidRecords:  # not a date, or its order cannot be told
         best = [_share(_are_dates(found, name)) for name in FORMATS]
         name, checks = FORMATS[best.index(max(best))], (AMBIGUOUS,)
     if _share(_are_dates(found, name)) < (HALF if heading.of_dates else MOST):
@@ -142,18 +142,18 @@ def _is_category(heading: Heading, texts: pl.Series) -> bool:
     values, count = texts.n_unique(), len(texts)
     short = _share(texts.str.len_chars() <= LENGTHS["category"]) >= MOST
     if heading.of_groups:
-        # the first letters of a sex tell it; those of a state, NORTH or NEW, may not
+        # the first letters of a sex identify it; those of a state, NORTH or NEW, may not
         few = values <= FEW or 10 * values <= count
         return few and (short or heading.meaning not in ("state", "country"))
     if heading.meaning or 10 * values > count or values > FEW:
         return False
-    if _share(_are_digits(texts)) >= MOST:  # else a house number of a short street is one
+    if _share(_are_digits(texts)) >= MOST:  # or house numbers of a short street would be one
         return _share(texts.str.len_chars() <= 1) >= MOST
     return short
 
 
 def _alphabet(texts: pl.Series, usual: str, others: str) -> tuple[str, tuple[str, ...]]:
-    """The usual alphabet, or that of a script which most of the symbols are of."""
+    """The usual alphabet, or that of the script that most of the symbols belong to."""
     counts = {
         script: int(texts.str.count_matches(rf"\p{{{script}}}").sum())
         for script in ("Cyrillic", "Greek")
@@ -206,5 +206,5 @@ def _are_row_numbers(found: pl.Series) -> bool:
 
 
 def _share(which: pl.Series) -> float:
-    """The share of the cells that are such; of none, 0."""
+    """The share of cells that are true; 0 if there are no cells."""
     return float(which.sum()) / len(which) if len(which) else 0.0

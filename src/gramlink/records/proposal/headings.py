@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Meanings under which two owners' columns get the same field name, and what they are called.
+# Meanings that give two owners' columns the same field name, and what they are called.
 _CANONICAL = {
     "given_name": "givenname firstname forename fname vorname prenom",
     "middle_name": "middlename secondname mname",
@@ -26,7 +26,7 @@ _CANONICAL = {
     "email": "email emailaddress mail",
     "marital_status": "maritalstatus maritalstat familienstand",
 }
-# Meanings whose columns keep their own names, as two of them need not hold the same thing.
+# Meanings whose columns keep their own names, since two need not hold the same thing.
 _KEPT = {
     "name": "name fullname personname patientname",
     "address": "address addr addressline adresse anschrift",
@@ -66,7 +66,7 @@ _PARTS_OF_BIRTH = (
     ],
     ["birthday", "dayofbirth", "dobday", "dobdd", "birthdd", "bd", "geburtstag"],
 )
-# the best first
+# best first
 _IDS = [
     "id",
     "recid",
@@ -105,10 +105,10 @@ _TEXT_WORDS = {"note", "notes", "comment", "comments", "remark", "remarks", "des
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The name of a column, and what can be told from it.
+    """The name of a column, and what it tells.
 
-    `name` is the heading as plain words, `canonical` what every owner's column of this
-    meaning is called, and `meaning` one of the words above; they are "" if not known.
+    `name` is the heading in plain words, `canonical` the name that every owner's column of
+    this meaning gets, and `meaning` one of the words above; the last two are "" if not known.
 
     >>> heading_of("First Name")
     Heading(column='First Name', name='first_name', canonical='given_name', meaning='given_name')
@@ -124,32 +124,32 @@ class Heading:
 
     @property
     def of_ids(self) -> bool:
-        """Whether it is what ids of records are called."""
+        """Whether columns of record ids are called this."""
         return not self.meaning and (self._has(_ID_WORDS) or squeezed(self.name) in _IDS)
 
     @property
     def of_dates(self) -> bool:
-        """Whether it is what dates are called."""
+        """Whether columns of dates are called this."""
         return self.meaning.startswith("date_of") or (not self.meaning and self._has(_DATE_WORDS))
 
     @property
     def of_groups(self) -> bool:
-        """Whether it is what categories are called."""
+        """Whether columns of categories are called this."""
         return self.meaning in ("sex", "state", "country", "marital_status", "group")
 
     @property
     def of_addresses(self) -> bool:
-        """Whether it is what texts that hold house numbers are called."""
+        """Whether columns of texts with house numbers are called this."""
         return self.meaning in ("address", "street") or self._has(_ADDRESS_WORDS)
 
     @property
     def of_stamps(self) -> bool:
-        """Whether it is what tells of an export rather than of a person."""
+        """Whether it describes an export rather than a person."""
         return not self.meaning and self._has(_STAMP_WORDS)
 
     @property
     def of_free_text(self) -> bool:
-        """Whether it is what is not fit to be compared."""
+        """Whether columns of free text, unfit to be compared, are called this."""
         return not self.meaning and self._has(_TEXT_WORDS)
 
 
@@ -162,7 +162,7 @@ def heading_of(column: str) -> Heading:
 
 
 def plain(column: str) -> str:
-    """A name in small letters, with underscores for whatever is no letter or digit.
+    """A name in lower case, with underscores for anything but letters and digits.
 
     >>> plain("DateOfBirth"), plain(" Straße (1)"), plain("?")
     ('date_of_birth', 'straße_1', 'field')
@@ -174,7 +174,7 @@ def plain(column: str) -> str:
 
 
 def squeezed(column: str) -> str:
-    """A name without blanks, accents and case, to look it up.
+    """A name without blanks, accents or case, for looking it up.
 
     >>> squeezed("Prénom"), squeezed("FIRST-NAME")
     ('prenom', 'firstname')
@@ -184,7 +184,7 @@ def squeezed(column: str) -> str:
 
 
 def by_ids_names(headings: Sequence[Heading]) -> list[Heading]:
-    """The headings, those first that are what ids are called."""
+    """The headings, with those that ids are usually called first."""
     known = {name: rank for rank, name in enumerate(_IDS)}
 
     def rank(heading: Heading) -> tuple[int, int]:
@@ -194,7 +194,7 @@ def by_ids_names(headings: Sequence[Heading]) -> list[Heading]:
 
 
 def parts_of_birth(headings: Sequence[Heading]) -> tuple[Heading, ...]:
-    """The columns of the year, the month and the day of birth, or none.
+    """The columns of the year, month and day of birth, or none.
 
     >>> headings = [heading_of(name) for name in ("birth_day", "sex", "birth_month", "YearOfBirth")]
     >>> [heading.column for heading in parts_of_birth(headings)]

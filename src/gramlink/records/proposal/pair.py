@@ -1,4 +1,4 @@
-"""Pairing: proposals for the files of two owners, which agree."""
+"""Pairing: proposals for two owners' files that agree with each other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,9 +35,9 @@ def propose_both(
     left_id: str = "",
     right_id: str = "",
 ) -> tuple[Proposal, Proposal]:
-    """A schema for each of two files, of the columns that both have, with the same settings.
+    """A schema for each of two files, from the columns that both have, with the same settings.
 
-    `fields` are columns of the left file, if not all that are fit are to be fields.
+    `fields` are the columns of the left file to use; without them, all suitable ones are used.
 
     >>> import polars as pl
     >>> ours = pl.DataFrame({"id": ["7", "3"], "first_name": ["ANN", "BOB"], "dob": ["", ""]})
@@ -64,7 +64,7 @@ def propose_both(
     left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
     right_out |= {column: NOT_THERE for one in their_lone for column in one.columns}
     both = [reconciled(ours[i], theirs[j]) for i, j in sorted(pairs.items())]
-    # a name that is known for what it means goes before one that is spelt like it
+    # a name whose meaning is known goes before one that is merely spelt like it
     names = unique_names(
         [our.heading if our.heading.canonical else their.heading for our, their in both]
     )
@@ -99,9 +99,9 @@ def _same_meaning(our: Candidate, their: Candidate) -> bool:
 
 
 def _close(our: Candidate, their: Candidate) -> bool:
-    """Whether two columns of a kind are called nearly the same.
+    """Whether two columns of the same kind have nearly the same name.
 
-    Each word is close to its fellow, and numbers are the same: an address_2 is no address_1.
+    Each word is close to its counterpart, and numbers are equal: address_2 is not address_1.
     """
     if our.guess.kind != their.guess.kind:
         return False

@@ -2,7 +2,7 @@
 
 linkage.toml is shared and public. It reveals the names of a file's columns, what kind
 of thing each holds, how dates are written, and which of the usual placeholders occur.
-Lengths and the like are fixed for everybody: read off the data, they would leak.
+Lengths and the like are the same for everybody: taken from the data, they would leak.
 """
 
 import json
@@ -37,13 +37,13 @@ recall = 0.99              # calibrated: the share of mistyped values that must 
 errors = "uniform"         # the typos to expect; or keyboard
 decide = "one-to-one"      # or best-per-left, best-per-right, all
 accept = 0.5               # pairs that match with at least this probability become links
-review = 0.1               # and pairs from this probability on are for a person to review
+review = 0.1               # pairs with at least this probability go to a person for review
 """
 _KINDS = """\
 # The fields, each of a kind:
 #   text      names, streets, places. Their frequent grams are mined, and epsilon is split
 #             between the text fields in proportion to their `share`.
-#   digits    postcodes, phones, numbers. These cost no epsilon, nor do the other kinds.
+#   digits    postcodes, phones, numbers. These cost no epsilon, like the kinds below.
 #   date      days, in the file's own format.
 #   category  one of a few values, which are equal or not; only the first `length`
 #             symbols count.
@@ -113,7 +113,7 @@ class Proposal:
 
 
 def shown(text: str) -> str:
-    """A name that is fit for a comment: one line that can be read."""
+    """A name made fit for a comment: one readable line."""
     return "".join(symbol if symbol.isprintable() else "?" for symbol in short(text))
 
 
@@ -144,7 +144,7 @@ def _setting(name: str, value: object, comment: str = "") -> str:
 def _toml(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    # JSON's strings are TOML's, but for its escapes of 😀 and for DEL
+    # JSON's strings are valid in TOML, except for its escapes of 😀 and for DEL
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

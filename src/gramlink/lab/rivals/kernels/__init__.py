@@ -1,4 +1,4 @@
-"""The rivals' hot loops: numba on plain arrays, like `gramlink.kernels`, and by its rules.
+"""The rivals' hot loops: numba on plain arrays, by the same rules as `gramlink.kernels`.
 
 module        what it has
 levenshtein   edit distance on plain text
@@ -6,5 +6,5 @@ overlap       pairs of bags of grams that share enough
 bloom         Bloom filters, and pairs that are near by Dice
 lipschitz     distances to reference strings, and vectors of them that are near
 
-Each has a definition in `tests/reference` that it is compared with.
+Tests compare each with a definition in `tests/reference`.
 """

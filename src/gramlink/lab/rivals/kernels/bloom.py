@@ -1,10 +1,10 @@
-"""Bloom filters: put together from those of their grams, and all pairs that are near.
+"""Bloom filters: made from those of their grams, and all pairs that are near.
 
-Two filters of a and b ones that differ in h bits have a Dice similarity of 1 - h / (a + b).
-Most pairs are told apart by `folds`: words of a filter combined by exclusive or. Folding is
+Two filters with a and b ones that differ in h bits have a Dice similarity of 1 - h / (a + b).
+Most pairs are ruled out by `folds`: words of a filter combined by exclusive or. Folding is
 linear, so the folds of two filters differ where the fold of their difference has a one, and
-that has at most h. A fold to a quarter still differs in nearly half of its bits when filters
-have nothing in common, while a quarter of the filter differs in far fewer.
+that has at most h. Folded to a quarter, filters with nothing in common still differ in nearly
+half of their bits, while a quarter of each filter would differ in far fewer.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ from gramlink.kernels.signatures import popcount
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
-TILE = 1024  # right filters that all left ones of a block meet while they are in the cache
-GROUP = 64  # of which so many are ruled out together
+TILE = 1024  # right filters compared with all left ones of a block while they are in the cache
+GROUP = 64  # of these, the number ruled out together
 
 
 @serial
@@ -68,11 +68,11 @@ def near(
     right_ones: Ints, low: Ints, high: Ints, limits: Ints, one: Int, start: Int, stop: Int,
     room: Int,
 ) -> tuple[Ints, Ints, Ints]:  # fmt: skip
-    """For left rows start..stop: how many right ones are near to each, which, and how far.
+    """For left rows start..stop: how many right ones are near each, which, and how far.
 
-    Right filters are ordered by their ones, and `columns[w]` is word w of all their folds. Of
-    them, low[i]..high[i] can be near to left row i; two filters of s ones together are if they
-    differ in at most limits[s] bits. The search ends when there are more than there is room for.
+    Right filters are sorted by their ones, and `columns[w]` is word w of all their folds. Only
+    low[i]..high[i] can be near left row i; two filters with s ones in total are near if they
+    differ in at most limits[s] bits. The search ends when there are more pairs than room.
     """
     counts = np.zeros(stop - start, np.int64)
     found = np.empty((1024, 3), np.int64)
@@ -108,7 +108,7 @@ def near(
 
 @serial
 def by_owner(found: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """The places and distances of what was found, one owner's after the other's."""
+    """The places and distances of what was found, one left row's after the other's."""
     ends = np.cumsum(counts)
     places = np.empty(len(found), np.int64)
     distances = np.empty(len(found), np.int64)

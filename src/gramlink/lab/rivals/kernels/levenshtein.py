@@ -1,8 +1,8 @@
 """Edit distance on plain text: what linkage with nothing to hide would use.
 
-Right texts stand in order of length, so a left text meets only those whose length its edits
-allow. Of these, most are told apart by their `marks`, a word for each text, and the rest are
-compared with a column of the table of distances in one word (Myers 1999).
+Right texts are sorted by length, so a left text is compared only with those whose length its
+edits allow. Most of these are ruled out by their `marks`, a word for each text; the rest are
+compared with a column of the table of distances held in one word (Myers 1999).
 """
 
 from typing import NamedTuple
@@ -18,8 +18,8 @@ Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
 WORD = 64
-CLASSES = 32  # symbols so many apart are the same to `marks`
-BLOCK = 128  # marks looked at in one go
+CLASSES = 32  # symbols this far apart are the same to `marks`
+BLOCK = 128  # marks checked at a time
 
 
 class Texts(NamedTuple):
@@ -31,7 +31,7 @@ class Texts(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """Texts by length: `rows` are those they came from, and length n begins at `starts[n]`."""
+    """Texts sorted by length: `rows` is where each came from; length n begins at `starts[n]`."""
 
     codes: Codes
     offsets: Ints
@@ -58,16 +58,16 @@ def distance(x: Codes, y: Codes, row: Ints) -> Int:
 
 @serial
 def set_places(x: Codes, places: Words) -> None:
-    """Set in `places[symbol]` the bits of the places where a symbol stands in x."""
+    """Set the bits of `places[symbol]` where the symbol stands in x."""
     for place in range(len(x)):
         places[x[place]] |= np.uint64(1) << np.uint64(place)
 
 
 @inlined
 def bit_parallel_distance(places: Words, size: Int, codes: Codes, begin: Int, end: Int) -> Int:
-    """The Levenshtein distance of y to a text of 1 to 64 symbols, of which these are the places.
+    """The Levenshtein distance of codes[begin:end] to a text of 1 to 64 symbols in these places.
 
-    A column of the table of distances is held as its steps down, +1 in `more` and -1 in `less`
+    A column of the table of distances is held as its downward steps, +1 in `more` and -1 in `less`
     (Myers 1999, as Hyyrö 2003 writes it).
     """
     one = np.uint64(1)
@@ -89,9 +89,9 @@ def bit_parallel_distance(places: Words, size: Int, codes: Codes, begin: Int, en
 
 @serial
 def marks(codes: Codes, offsets: Ints) -> Words:
-    """A word for each text: the classes of symbols that occur, and that occur twice.
+    """A word for each text: which classes of symbols occur, and which occur twice.
 
-    An edit takes a symbol, puts one, or both; so it changes 2 bits at most.
+    An edit removes a symbol, adds one, or both, so it changes at most 2 bits.
     """
     n = len(offsets) - 1
     result = np.zeros(n, np.uint64)
@@ -107,7 +107,7 @@ def marks(codes: Codes, offsets: Ints) -> Words:
 
 @inlined
 def alike(own: Int, others: Words, most: Int, found: Ints) -> Int:
-    """Write to `found` which marks differ in at most so many bits; returns how many do."""
+    """Write to `found` which marks differ in at most `most` bits; returns how many do."""
     fewest = np.uint64(WORD)
     for j in range(len(others)):
         fewest = min(fewest, popcount(own ^ others[j]))
@@ -124,7 +124,7 @@ def near(
     left: Texts, right: Ordered, edits: Int, start: Int, stop: Int, room: Int
 ) -> tuple[Ints, Ints, Ints]:
     """For each left text from start to stop, how many right texts are within `edits` edits;
-    which, and how far. Empty texts are near to nothing. Stops after the text that exceeds
+    which, and how far. Empty texts are near nothing. Stops after the text that exceeds
     `room` pairs.
     """
     counts = np.zeros(stop - start, np.int64)
@@ -168,7 +168,7 @@ def near(
 
 @serial
 def row_by_row(left: Texts, right: Texts) -> Ints:
-    """The distance of each text to the right one of the same row."""
+    """The distance of each text to the right one in the same row."""
     n = len(left.offsets) - 1
     result = np.empty(n, np.int64)
     table = np.empty(256, np.int64)

@@ -1,8 +1,7 @@
 """The Lipschitz embedding: edit distances to reference strings, and all vectors that are near.
 
-A reference string of up to 64 symbols is a column of the table of distances in one word, so
-a text takes a dozen operations for each of its symbols. `near` walks prefix trees of the right
-vectors.
+For a reference string of up to 64 symbols, a column of the table of distances fits in one word,
+so a text takes a dozen operations per symbol. `near` walks a prefix tree of the right vectors.
 """
 
 import numba
@@ -24,13 +23,13 @@ Small = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 ROWS = 512  # texts that share buffers
-FEW = 16  # vectors that are not worth another level of the tree
+FEW = 16  # so few vectors are not worth another level of the tree
 MOST = 255  # the longest text, and so the greatest distance
 
 
 @serial
 def masks(codes: Bytes, offsets: Ints, symbols: int) -> Words:
-    """For each text and symbol, the places where it stands, as bits; none of longer texts."""
+    """For each text and symbol, the places where it stands, as bits; none for longer texts."""
     found = np.zeros((len(offsets) - 1, symbols), np.uint64)
     for i in range(len(found)):
         if offsets[i + 1] - offsets[i] <= WORD:
@@ -50,7 +49,7 @@ def _edits(reference: Bytes, mask: Words, text: Bytes, row: Ints) -> Int:
 def distances(
     references: Bytes, reference_offsets: Ints, mask: Words, codes: Bytes, offsets: Ints
 ) -> Bytes:
-    """The edit distance of each reference string, a row, to each text, a column."""
+    """The edit distances of reference strings (rows) to texts (columns)."""
     n = len(offsets) - 1
     found = np.empty((len(mask), n), np.uint8)
     for r in numba.prange(len(mask)):
@@ -65,11 +64,12 @@ def distances(
 def coordinates(
     found: Bytes, apart: Small, members: Ints, begins: Ints, sigma: int, columns: Ints, out: Bytes
 ) -> None:
-    """Each candidate set's coordinate of some texts: `out[c, i]` for the columns i.
+    """Each candidate set's coordinate for some texts: `out[c, i]` for the columns i.
 
-    `found` has edit distances and `apart` squared distances in the coordinates so far, of
-    reference strings to texts. The nearest members come from exchanges without branches, for
-    many texts at once: a number has how far a member is, its place, and its edit distance.
+    `found` has the edit distances of reference strings to texts, and `apart` their squared
+    distances in the coordinates so far. The nearest members are found by exchanges without
+    branches, for many texts at once: one number holds how far a member is, its place, and its
+    edit distance.
     """
     for c in numba.prange(len(begins) - 1):
         chosen = members[begins[c] : begins[c + 1]]
@@ -106,9 +106,9 @@ def draw_apart(apart: Small, coordinate: Bytes, own: Bytes) -> None:
 
 @parallel
 def undecided(values: Bytes, order: Ints, begins: Ints) -> Ints:
-    """For each candidate, the pairs of texts of one group that it does not tell apart.
+    """For each candidate, how many pairs of texts in one group it does not tell apart.
 
-    Group g are the columns `order[begins[g]:begins[g + 1]]`.
+    Group g is the columns `order[begins[g]:begins[g + 1]]`.
     """
     left = np.zeros(len(values), np.int64)
     for c in numba.prange(len(values)):
@@ -158,7 +158,7 @@ def embed(
 
 @serial
 def _rank(vector: Bytes, mapped: Bytes, far: Ints, nearest: Ints, begin: Int) -> None:
-    """Put the nearest members in order, the earlier first where they tie."""
+    """Sort the nearest members, the earlier first where they tie."""
     far[:] = np.iinfo(np.int64).max
     for place in range(len(mapped)):
         apart = np.int64(0)
@@ -179,7 +179,7 @@ def tree(rows: Bytes, deepest: int) -> Small:
     """The prefix tree of sorted rows: nodes, each before those below it.
 
     A node is its depth, the value there, the next node that is not below it, and the rows
-    that it stands for, from one to before another; none if there are nodes below it.
+    that it stands for, as start and stop; it has no rows if there are nodes below it.
     """
     nodes = np.empty((len(rows) + 1, 5), np.int32)
     above = np.zeros(deepest + 1, np.int64)  # the open node at each depth, ...
@@ -216,8 +216,9 @@ def near(
 ) -> tuple[Ints, Ints, Ints]:  # fmt: skip
     """For left vectors, how many right ones are within a squared distance, which, and how far.
 
-    The right ones are sorted, `order` has their places and `nodes` their tree. `signs[w, i]`
-    are bits of vector i's coordinates below the tree; it is as far as bits differ, or farther.
+    The right ones are sorted; `order` has their places and `nodes` their tree. `signs[w, i]`
+    are bits of vector i's coordinates below the tree; the squared distance is at least the
+    number of bits that differ.
     """
     counts = np.zeros(stop - start, np.int64)
     places, squared = np.empty(1024, np.int64), np.empty(1024, np.int64)
@@ -257,7 +258,7 @@ def _whole(
     left: Bytes, left_signs: Words, right: Bytes, right_signs: Words, i: Int, r: Int, begin: Int,
     apart: Int, bits: Int, within: Int,
 ) -> Int:  # fmt: skip
-    """The squared distance from a coordinate on, added to that before; or more than within."""
+    """The squared distance, from coordinate `begin` on added to `apart`; or more than `within`."""
     w = 1
     while w < len(left_signs) and apart + np.int64(bits) <= within:
         bits += popcount(left_signs[w, i] ^ right_signs[w, r])

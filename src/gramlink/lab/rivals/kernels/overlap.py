@@ -1,12 +1,12 @@
-"""Sums of products over the grams that two records share: sets, and weighed bags.
+"""Sums of products over the grams that two records share: sets, and weighted bags.
 
 Both rivals that count shared grams compare x and y by |x|², |y|² and their dot product x·y,
 which is the number of shared grams if all weights are 1. An index lists for each gram the
 right records that have it. For a left record the products are added up over the lists of its
-grams, and a record that shares nothing with it costs only a look at its sum, which is 0.
+grams; a record that shares nothing with it costs only a look at its sum, which is 0.
 
-A prefix filter, which leaves out the lists of the most common grams and looks at what could
-still be near, saves a fifth on names at high thresholds and costs as much at low ones.
+A prefix filter, which skips the lists of the most common grams and checks what could still be
+near, saves a fifth on names at high thresholds and costs as much at low ones.
 """
 
 from typing import NamedTuple
@@ -19,13 +19,13 @@ from gramlink.kernels.jit import Int, inlined, serial
 Ints = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.int32]
 
-BLOCK = 128  # sums looked at in one go
+BLOCK = 128  # sums checked at a time
 
 
 class Bags(NamedTuple):
     """Records as grams with weights, ascending in each: record i has begins[i]:begins[i + 1].
 
-    Dot products have to be below 2^31.
+    Dot products must be below 2^31.
     """
 
     begins: Ints
@@ -35,7 +35,7 @@ class Bags(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Records in the order of |y|², those without grams left out: place p is record rows[p].
+    """Records sorted by |y|², without those that have no grams: place p is record rows[p].
 
     Gram g is at places[begins[g]:begins[g + 1]], with these weights.
     """
@@ -62,7 +62,7 @@ def make_bags(begins: Ints, grams: Ints, weights: Weights) -> Bags:
 
 
 def make_index(bags: Bags, grams: int) -> Index:
-    """The records of each of so many grams."""
+    """An index of the records, by grams numbered below `grams`."""
     rows = np.argsort(bags.squares, kind="stable")
     rows = rows[bags.squares[rows] > 0]
     place_of = np.zeros(len(bags.squares), np.uint32)
@@ -80,7 +80,7 @@ def make_index(bags: Bags, grams: int) -> Index:
 
 @serial
 def row_by_row(left: Bags, right: Bags) -> Ints:
-    """The dot product of each record with the right one of the same row."""
+    """The dot product of each record with the right one in the same row."""
     n = len(left.squares)
     result = np.zeros(n, np.int64)
     for i in range(n):
@@ -106,7 +106,7 @@ def near_sums(sums: Weights, own: Int, squares: Ints, bar: Bar, found: Ints) -> 
         largest = np.int32(0)
         for j in range(BLOCK):
             largest = max(largest, block[j])
-        # the first |y|² of a block is its least
+        # the first |y|² of a block is its smallest
         if bar.square * (own + theirs[0]) < bar.product * np.int64(largest) + bar.slack:
             for j in range(BLOCK):
                 reach = bar.product * np.int64(block[j]) + bar.slack
@@ -120,7 +120,7 @@ def near(
     left: Bags, right: Index, bar: Bar, start: Int, stop: Int, room: Int
 ) -> tuple[Ints, Ints, Ints]:
     """For each left record from start to stop, how many right ones are near; which, and their
-    dot products. Records without grams are near to nothing. Stops after the record that
+    dot products. Records without grams are near nothing. Stops after the record that
     exceeds `room` pairs.
     """
     counts = np.zeros(stop - start, np.int64)
