@@ -127,7 +127,5 @@ def _value_counts(comparison: Comparison, field: int) -> tuple[Floats, Floats]:
 
 def _shares(comparison: Comparison, field: int) -> Floats:
     ours, theirs = _value_counts(comparison, field)
-    if comparison.same:
-        theirs = np.zeros(1)
-    records = len(comparison.left) + (0 if comparison.same else len(comparison.right))
-    return np.asarray(np.maximum(ours + theirs, 1) / records)
+    both = ours if comparison.same else ours + theirs
+    return np.asarray(np.maximum(both, 1) / max(1, both.sum()))

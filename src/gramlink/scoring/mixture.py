@@ -9,6 +9,7 @@ are known is the same for all sorts, so a missing value never speaks for one of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -71,11 +72,14 @@ class Sort:
         return total
 
 
-def fit(patterns: Patterns, known: Floats, free: Sequence[Sort]) -> tuple[Sort, ...]:
+def fit(
+    patterns: Patterns, known: Floats, free: Sequence[Sort], believed: Sequence[Sort] = ()
+) -> tuple[Sort, ...]:
     """The sorts that explain the patterns best, beside what is known of others.
 
     `known` is the logarithm of how many pairs of each pattern are of no sort to be found, given
-    what is missing; `free` is where expectation maximisation starts.
+    what is missing; `free` is where expectation maximisation starts. What is `believed` of each
+    counts as so many pairs with these shares, beside those that are seen.
     """
     before = -np.inf
     for _ in range(ROUNDS):
@@ -83,18 +87,23 @@ def fit(patterns: Patterns, known: Floats, free: Sequence[Sort]) -> tuple[Sort, 
         whole = np.logaddexp.reduce(parts, axis=0)
         belong = np.exp(parts - whole) * patterns.counts
         likelihood = float(patterns.counts @ whole) - sum(sort.count for sort in free)
-        free = [_refitted(patterns, weights) for weights in belong[1:]]
+        free = [
+            _refitted(patterns, weights, belief)
+            for weights, belief in zip_longest(belong[1:], believed)
+        ]
         if abs(likelihood - before) <= SETTLED * float(patterns.counts.sum()):
             break
         before = likelihood
     return tuple(free)
 
 
-def _refitted(patterns: Patterns, weights: Floats) -> Sort:
+def _refitted(patterns: Patterns, weights: Floats, belief: Sort | None) -> Sort:
     """The sort of pairs that belong to it with these weights."""
     shares = []
     for field, of in enumerate(patterns.of_fields):
         sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
+        if belief:
+            sums = sums + belief.count * belief.shares[field]
         shares.append(shared(sums, PRIOR / of.missing))
     return Sort(float(weights.sum()), tuple(shares))
 

@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 SELDOM = 0.3  # the share of equal values that matches have at least, in all fields but one
 SELDOM_KNOWN = 0.7  # the share of missing values from which a field says too little
 COMMON = 0.3  # the share of random pairs that are equal from which a field says too little
-TRUST = 2.0  # pairs that what the sorts expect is worth, beside counts
+TRUST = 0.3  # pairs that what the sorts expect is worth, beside counts
 SIMULATED, SEED = 50_000, 2013  # matches, to see how many the passes find
 
 

@@ -17,6 +17,7 @@ from the textbook, so does the model:
   and their counts.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,8 +35,10 @@ Numbers = npt.NDArray[np.int32]
 
 SEED = 2013
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
-SORTS = 3  # of related pairs, learnt within the left file
+SORTS = 6  # of related pairs, learnt within the left file
 LEAST = 1e-9  # a share
+BELIEVED = 100.0, 20.0  # matches that what one would guess of each sort is worth
+TURNS, STEADY = 20, 1e-3  # of learning matches and what else has changed
 NOTABLE = 0.1  # related pairs, learnt beside matches, must be so many beside them
 
 
@@ -92,10 +95,55 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: 
         found.passes,
     )
     if unique:
-        others = _with_related(empty, compared)
-        known = np.logaddexp(*others.log_others(patterns.levels))
-        return replace(others, matches=fit(patterns, known, matches))
+        return _fitted(_with_related(empty, compared), patterns)
     return _beside_related(empty, patterns)
+
+
+def _fitted(model: Model, patterns: Patterns) -> Model:
+    """The model with the matches that explain the patterns best.
+
+    Between the files, related pairs have changed as matches have: the household that moved took
+    everybody with it. What changes is learnt from matches, and which related pairs are then to
+    be expected, in turns.
+    """
+    still = model.related
+    believed = [
+        replace(match, count=count) for match, count in zip(model.matches, BELIEVED, strict=True)
+    ]
+    for _ in range(TURNS):
+        before = model.matches
+        model = replace(model, related=(*still, *changed(still, before, model.random)))
+        known = np.logaddexp(*model.log_others(patterns.levels))
+        model = replace(model, matches=fit(patterns, known, before, believed))
+        if all(
+            abs(one.count - other.count) <= STEADY * (1 + one.count)
+            for one, other in zip(model.matches, before, strict=True)
+        ):
+            break
+    return model
+
+
+def changed(related: Sequence[Sort], matches: Sequence[Sort], random: Sort) -> Iterator[Sort]:
+    """Related pairs of which one record has changed as the matches of each sort have.
+
+    A field that is farther apart in this sort of matches than in the nearest one has changed in
+    the others, and then is as near as in any two records.
+    """
+    total = sum(sort.count for sort in matches)
+    nearest = max(matches, key=lambda sort: sum(share[EQUAL] for share in sort.shares))
+    for match in matches:
+        if match is nearest or not total:
+            continue
+        changes = [
+            max(0.0, float((share[-2] - usual[-2]) / max(1 - usual[-2], LEAST)))
+            for share, usual in zip(match.shares, nearest.shares, strict=True)
+        ]
+        for sort in related:
+            shares = tuple(
+                (1 - change) * here + change * anywhere
+                for change, here, anywhere in zip(changes, sort.shares, random.shares, strict=True)
+            )
+            yield Sort(sort.count * match.count / total, shares)
 
 
 def _with_related(model: Model, compared: Compared) -> Model:
