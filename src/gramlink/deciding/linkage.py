@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from gramlink.deciding.joint import posterior
 from gramlink.deciding.links import Links
 from gramlink.deciding.rules import Contest, Rule, rule_named
 from gramlink.matching.passes import Pass
@@ -18,7 +19,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NEARLY_ALL, HARDLY = 0.98, 0.1  # shares that make one wonder
-SURE = 50.0  # more than that is certain, and its exponential still a number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,25 +42,6 @@ class Linkage:
     warnings: tuple[str, ...] = ()
 
 
-def probabilities(scored: Scored, rule: Rule) -> Floats:
-    """How likely each pair is a match, given the others.
-
-    Under one-to-one a record has one match at most, so pairs that share a record share its
-    probability: two equally good candidates have less than a half each.
-    """
-    odds = np.exp(np.clip(scored.log_odds, -SURE, SURE))
-    left, right = scored.candidates.left, scored.candidates.right
-    others = np.zeros(len(odds))
-    for records, exclusive in (
-        (left, rule.one_per_left),
-        (right, rule.one_per_right),
-    ):
-        if exclusive and len(odds):
-            others += np.bincount(records, odds)[records] - odds
-    result: Floats = odds / (1 + odds + np.maximum(others, 0))
-    return result
-
-
 def decide_scored(
     scored: Scored,
     left_ids: Sequence[str],
@@ -75,13 +56,16 @@ def decide_scored(
     the links.
     """
     keeping = rule_named(rule)
-    probability = probabilities(scored, keeping)
+    found = scored.candidates
+    sizes = len(left_ids), len(right_ids)
+    expected = sum(sort.count for sort in scored.model.matches)
+    joint = posterior(found.left, found.right, scored.log_odds, sizes, keeping, expected)
+    probability = joint.probability
     good = np.flatnonzero(probability >= accept)
     chosen = good[keeping.keep(_contest(scored, good, left_ids, right_ids))]
     possible = _beside(scored, np.flatnonzero(probability >= review), chosen, keeping)
     total = float(probability.sum()) / max(scored.model.coverage, 1e-9)
     right_ones = float(probability[chosen].sum())
-    found = scored.candidates
     return Linkage(
         _links(scored, probability, chosen, left_ids, right_ids),
         _links(scored, probability, possible, left_ids, right_ids),
