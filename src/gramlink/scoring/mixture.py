@@ -39,9 +39,14 @@ class Patterns:
         from gramlink.kernels.interning import intern_rows
 
         place, first = intern_rows(levels)
+        kinds = levels[first].astype(np.int64)
+        # in an order of their own, so that sums over them do not depend on that of the pairs
+        order = np.lexsort(kinds.T[::-1])
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        place = rank[place]
         counts = np.bincount(place, minlength=len(first))
-        found = cls(levels[first].astype(np.int64), counts, tuple(of_fields))
-        return found, place.astype(np.int32)
+        return cls(kinds[order], counts, tuple(of_fields)), place.astype(np.int32)
 
     def counts_of(self, levels: Ints) -> Floats:
         """How many pairs have each of other patterns."""
@@ -72,40 +77,71 @@ class Sort:
         return total
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Belief:
+    """What is thought of a sort before any pair is seen: shares that count as so many pairs."""
+
+    shares: tuple[Floats, ...]
+    count: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """Sorts, what was believed of each, and how well they explain the patterns.
+
+    `log_posterior` is comparable between mixtures for the same patterns and the same known pairs.
+    """
+
+    sorts: tuple[Sort, ...]
+    beliefs: tuple[Belief, ...]
+    log_posterior: float
+
+
 def fit(
-    patterns: Patterns, known: Floats, free: Sequence[Sort], believed: Sequence[Sort] = ()
-) -> tuple[Sort, ...]:
+    patterns: Patterns,
+    known: Floats,
+    free: Sequence[Sort],
+    beliefs: Sequence[Belief],
+    rounds: int = ROUNDS,
+) -> Mixture:
     """The sorts that explain the patterns best, beside what is known of others.
 
     `known` is the logarithm of how many pairs of each pattern are of no sort to be found, given
-    what is missing; `free` is where expectation maximisation starts. What is `believed` of each
-    counts as so many pairs with these shares, beside those that are seen.
+    what is missing; `free` is where expectation maximisation starts.
     """
-    before = -np.inf
-    for _ in range(ROUNDS):
-        parts = np.stack([known, *(sort.log_expected(patterns.levels) for sort in free)])
-        whole = np.logaddexp.reduce(parts, axis=0)
-        belong = np.exp(parts - whole) * patterns.counts
-        likelihood = float(patterns.counts @ whole) - sum(sort.count for sort in free)
-        free = [
-            _refitted(patterns, weights, belief)
-            for weights, belief in zip_longest(belong[1:], believed)
-        ]
-        if abs(likelihood - before) <= SETTLED * float(patterns.counts.sum()):
+    from gramlink.kernels.mixture import shared_out
+
+    most = max(map(len, patterns.of_fields))
+    believed = np.stack([_table(belief.shares, most) * belief.count for belief in beliefs])
+    thought = np.stack([_table(belief.shares, most) for belief in beliefs])
+    real = np.stack([np.arange(most) < of.missing for of in patterns.of_fields])
+    more = PRIOR * real / real.sum(axis=1, keepdims=True)
+    counts = np.array([sort.count for sort in free])
+    shares = np.stack([_table(sort.shares, most) for sort in free])
+    before = now = -np.inf
+    for _ in range(rounds):
+        logs = np.log(shares)
+        explained, found, sums = shared_out(
+            patterns.levels, patterns.counts, known, np.log(np.maximum(counts, 1e-300)), logs
+        )
+        agreeing = ((believed + more) * np.where(real, logs - np.log(thought), 0)).sum()
+        now = explained - counts.sum() + float(agreeing)
+        if abs(now - before) <= SETTLED * float(patterns.counts.sum()):
             break
-        before = likelihood
-    return tuple(free)
+        before, counts = now, found
+        sums = np.where(real, sums + believed + more, 0)
+        shares = np.where(real, sums / sums.sum(axis=2, keepdims=True), 1.0)
+    sizes = list(map(len, patterns.of_fields))
+    sorts = (
+        Sort(float(count), tuple(row[:size] for row, size in zip(table, sizes, strict=True)))
+        for count, table in zip(counts, shares, strict=True)
+    )
+    return Mixture(tuple(sorts), tuple(beliefs), float(now))
 
 
-def _refitted(patterns: Patterns, weights: Floats, belief: Sort | None) -> Sort:
-    """The sort of pairs that belong to it with these weights."""
-    shares = []
-    for field, of in enumerate(patterns.of_fields):
-        sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
-        if belief:
-            sums = sums + belief.count * belief.shares[field]
-        shares.append(shared(sums, PRIOR / of.missing))
-    return Sort(float(weights.sum()), tuple(shares))
+def _table(shares: Sequence[Floats], most: int) -> Floats:
+    """The shares of each field as a row, filled up with ones."""
+    return np.stack([np.pad(one, (0, most - len(one)), constant_values=1.0) for one in shares])
 
 
 def shared(sums: Floats, more: float) -> Floats:

@@ -78,21 +78,30 @@ class Model:
             for field in range(len(self.names))
         )
 
-    def nearness(self, sort: Sort) -> float:
-        """How often pairs of a sort are equal where that says something, over all fields."""
-        return float(np.mean(self._equal(sort) or [0.0]))
+    def alike(self, sort: Sort) -> bool:
+        """Whether pairs of a sort are often equal in every field that tells pairs apart."""
+        return all(sort.shares[field][EQUAL] >= SELDOM for field in self._telling)
 
     def could_match(self, sort: Sort) -> bool:
-        """Whether pairs of a sort may be matches: hardly ever equal in one field at most."""
-        return sum(share < SELDOM for share in self._equal(sort)) <= 1
+        """Whether pairs of a sort may be matches.
 
-    def _equal(self, sort: Sort) -> list[float]:
-        """The share of equal values in the fields that are known and tell pairs apart."""
+        What relatives do not share makes a person: a given name, a date of birth. Matches hardly
+        ever differ in more than one such field, nor in the only one there is.
+        """
+        personal = [
+            field
+            for field in self._telling
+            if sum(one.count * (one.shares[field][EQUAL] - SELDOM) for one in self.related) <= 0
+        ] or self._telling
+        seldom = sum(sort.shares[field][EQUAL] < SELDOM for field in personal)
+        return seldom <= (len(personal) > 1)
+
+    @property
+    def _telling(self) -> list[int]:
+        """The fields that are known and tell pairs apart."""
         return [
-            float(share[EQUAL])
-            for field, (share, random) in enumerate(
-                zip(sort.shares, self.random.shares, strict=True)
-            )
+            field
+            for field, random in enumerate(self.random.shares)
             if self.gaps.of_field(field) < SELDOM_KNOWN and random[EQUAL] < COMMON
         ]
 

@@ -1,0 +1,237 @@
+"""Learning: what sorts of pairs there are, found one after the other as the data ask for them.
+
+A mixture starts from what is sure to be there, such as matches that are mostly equal. What it
+leaves unexplained suggests further sorts; the best of them stays if it explains enough to be worth
+its parameters. So there are as many sorts as the files need: of movers, of people with a
+nickname, of the members of a household.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.encodings.encoding import Compared
+from gramlink.matching.chance import Gaps
+from gramlink.matching.passes import Candidates
+from gramlink.records.levels import EQUAL, Levels
+from gramlink.scoring.mixture import PRIOR, Belief, Mixture, Patterns, Sort, fit, shared
+from gramlink.scoring.model import Model, Within
+
+Floats = npt.NDArray[np.float64]
+
+ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
+LEAST = 1e-9  # a share
+MOSTLY_EQUAL, WITHIN = 0.9, 0.05  # what one would guess of matches: equal, within some edits
+BELIEVED, OPEN = 100.0, 5.0  # pairs that this guess is worth, and that of a sort found later
+MOST_SORTS = 8  # found later
+TURNS, STEADY = 20, 1e-3  # of learning matches and what else has changed
+TRIED, TRIAL_ROUNDS = 4, 25  # starts for each further sort
+UNLIKE = 0.2  # how much a pattern that differs in one field more has to say about a start
+
+Known = Callable[[Sequence[Sort]], Floats]
+
+
+def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: bool) -> Model:
+    """The sorts of pairs that explain the patterns of the candidates."""
+    model = Model(
+        compared.names,
+        compared.levels,
+        compared.pairs,
+        compared.gaps(),
+        (Sort(max(1.0, 0.3 * compared.smaller), _guess(compared.levels)),),
+        random_pairs(compared),
+        (),
+        found.passes,
+    )
+    if unique:
+        model = _with_related(model, compared)
+    return _with_matches(model, patterns)
+
+
+def _with_related(model: Model, compared: Compared) -> Model:
+    """The model with what is learnt within the left file.
+
+    Pairs that are alike in all fields are duplicates there, and no related pairs.
+    """
+    within = compared.within_left(ENOUGH_RECORDS)
+    if within.pairs == 0:
+        return model
+    pairs = within.candidates(model.passes)
+    patterns, _ = Patterns.of(pairs.levels, within.levels)
+    random, gaps = random_pairs(within), within.gaps()
+    if not len(pairs):
+        return replace(model, within=Within(patterns, gaps, random, ()))
+    known = random.log_expected(patterns.levels)
+    start = Sort(1.0, _guess(within.levels))
+    found = grown(patterns, gaps, lambda _: known, start)
+    factor = compared.pairs / within.pairs
+    related = tuple(
+        Sort(
+            sort.count * factor, tuple(map(_moved, sort.shares, random.shares, model.random.shares))
+        )
+        for sort in found.sorts
+        if not model.alike(sort)
+    )
+    return replace(model, related=related, within=Within(patterns, gaps, random, found.sorts))
+
+
+def _with_matches(model: Model, patterns: Patterns) -> Model:
+    """The model with the matches that explain the patterns best, beside what is known of others.
+
+    A sort that could not be matches is of related pairs that nothing within a file has shown.
+    """
+    if not len(patterns.counts):
+        return replace(model, matches=(replace(model.matches[0], count=0.0),))
+
+    def known(sorts: Sequence[Sort]) -> Floats:
+        return np.logaddexp(*_between(model, sorts).log_others(patterns.levels))
+
+    found = grown(patterns, model.gaps, known, model.matches[0])
+    return _between(model, found.sorts)
+
+
+def _between(model: Model, sorts: Sequence[Sort]) -> Model:
+    """The model with sorts that were found beside its related pairs, told apart."""
+    matches = tuple(sort for sort in sorts if model.could_match(sort)) or (
+        replace(sorts[0], count=0.0),
+    )
+    others = tuple(sort for sort in sorts if not model.could_match(sort))
+    return replace(
+        model,
+        matches=matches,
+        related=(*changed(model.related, matches, model.random), *others),
+    )
+
+
+def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
+    """A mixture that begins with one sort and has as many more as are worth it."""
+    mixture = _settled(patterns, known, [start], [Belief(start.shares, BELIEVED)])
+    parameters = 1 + sum(of.farther for of in patterns.of_fields)
+    worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
+    for _ in range(MOST_SORTS):
+        others = known(mixture.sorts)
+        trials = [
+            fit(
+                patterns,
+                others,
+                (*mixture.sorts, sort),
+                (*mixture.beliefs, Belief(sort.shares, 0.0)),
+                TRIAL_ROUNDS,
+            )
+            for sort in beginnings(patterns, gaps, others, mixture.sorts)
+        ]
+        if not trials:
+            break
+        best = max(trials, key=lambda one: one.log_posterior)
+        best = _settled(patterns, known, best.sorts, best.beliefs)
+        if best.log_posterior - mixture.log_posterior < worth:
+            break
+        mixture = best
+    return mixture
+
+
+def _settled(
+    patterns: Patterns, known: Known, sorts: Sequence[Sort], beliefs: Sequence[Belief]
+) -> Mixture:
+    """The mixture that explains the patterns best, where what is known follows from its sorts."""
+    for _ in range(TURNS):
+        mixture = fit(patterns, known(sorts), sorts, beliefs)
+        steady = all(
+            abs(one.count - other.count) <= STEADY * (1 + one.count)
+            for one, other in zip(mixture.sorts, sorts, strict=True)
+        )
+        sorts = mixture.sorts
+        if steady:
+            break
+    return mixture
+
+
+def beginnings(
+    patterns: Patterns, gaps: Gaps, known: Floats, sorts: Sequence[Sort]
+) -> Iterator[Sort]:
+    """Sorts to start from: each like one of the patterns that are left over most, and its like."""
+    parts = [known, *(sort.log_expected(patterns.levels) for sort in sorts)]
+    expected = np.exp(
+        np.logaddexp.reduce(parts, axis=0) + gaps.log_shares(patterns.levels, patterns.of_fields)
+    )
+    left_over = np.maximum(patterns.counts - expected, 0)
+    told = np.log(np.maximum(patterns.counts, 1) / np.maximum(expected, 1e-300))
+    surprise = patterns.counts * told - (patterns.counts - expected)
+    surprise[left_over <= 0] = 0
+    for _ in range(TRIED):
+        most = int(np.argmax(surprise))
+        if surprise[most] <= 0:
+            return
+        unlike = (patterns.levels != patterns.levels[most]).sum(axis=1)
+        weights = left_over * UNLIKE**unlike
+        shares = []
+        for field, of in enumerate(patterns.of_fields):
+            sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
+            shares.append(shared(sums, PRIOR))
+        yield Sort(float(weights.sum()), tuple(shares))
+        surprise[unlike <= 1] = 0
+
+
+def changed(related: Sequence[Sort], matches: Sequence[Sort], random: Sort) -> Iterator[Sort]:
+    """Related pairs between the files, of which one record has changed as matches have.
+
+    The household that moved took everybody with it. A field that is farther apart in a sort of
+    matches than in the nearest one has changed in the others, and then is as near as in any two
+    records.
+    """
+    total = sum(sort.count for sort in matches)
+    nearest = max(matches, key=lambda sort: sum(share[EQUAL] for share in sort.shares))
+    for match in matches:
+        part = match.count / total if total > 0 else float(match is nearest)
+        changes = [
+            max(0.0, float((share[-2] - usual[-2]) / max(1 - usual[-2], LEAST)))
+            for share, usual in zip(match.shares, nearest.shares, strict=True)
+        ]
+        for sort in related:
+            shares = tuple(
+                (1 - change) * here + change * anywhere
+                for change, here, anywhere in zip(changes, sort.shares, random.shares, strict=True)
+            )
+            yield Sort(sort.count * part, shares)
+
+
+def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
+    """Shares of related pairs as they are between the files, from those within the left one.
+
+    The other file may write a field otherwise. A level that random pairs have less
+    often there is as much rarer for related ones, and what is lost goes to the levels that
+    random pairs have more often.
+    """
+    kept = (shares * np.minimum(1, there / here))[:-1]
+    more = np.maximum(there - here, 0)[:-1]
+    if more.sum() <= 0:
+        return shares
+    return shared(np.append(kept + (1 - kept.sum()) * more / more.sum(), 0), LEAST)
+
+
+def random_pairs(compared: Compared) -> Sort:
+    """u: how near pairs are by chance, where both values are known."""
+    shares, gaps = [], compared.gaps()
+    for field, (levels, chance) in enumerate(
+        zip(compared.levels, compared.by_chance(), strict=True)
+    ):
+        known = 1 - gaps.of_field(field)
+        equal = min(chance.equal / known, 1.0) if known > 0 else 0.0
+        counts = chance.counts + PRIOR / len(levels)
+        counts[[EQUAL, levels.missing]] = 0
+        counts *= (1 - equal) / counts.sum()
+        counts[EQUAL] = equal
+        shares.append(shared(counts, PRIOR / (len(levels) * max(1, compared.pairs))))
+    return Sort(float(compared.pairs), tuple(shares))
+
+
+def _guess(of_fields: Sequence[Levels]) -> tuple[Floats, ...]:
+    """Matches as one would guess: mostly equal."""
+    shares = []
+    for levels in of_fields:
+        share = np.full(len(levels), WITHIN / max(1, levels.edits))
+        share[EQUAL], share[levels.farther] = MOSTLY_EQUAL, 1 - MOSTLY_EQUAL - WITHIN
+        shares.append(shared(share, 0))
+    return tuple(shares)
