@@ -107,7 +107,8 @@ def _between(model: Model, sorts: Sequence[Sort]) -> Model:
 
 def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
     """A mixture that begins with one sort and has as many more as are worth it."""
-    mixture = _settled(patterns, known, [start], [Belief(start.shares, BELIEVED)])
+    log_gaps = gaps.log_shares(patterns.levels, patterns.of_fields)
+    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, BELIEVED)])
     parameters = 1 + sum(of.farther for of in patterns.of_fields)
     worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
     for _ in range(MOST_SORTS):
@@ -120,12 +121,12 @@ def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
                 (*mixture.beliefs, Belief(sort.shares, 0.0)),
                 TRIAL_ROUNDS,
             )
-            for sort in beginnings(patterns, gaps, others, mixture.sorts)
+            for sort in beginnings(patterns, log_gaps, others, mixture.sorts)
         ]
         if not trials:
             break
         best = max(trials, key=lambda one: one.log_posterior)
-        best = _settled(patterns, known, best.sorts, best.beliefs)
+        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs)
         if best.log_posterior - mixture.log_posterior < worth:
             break
         mixture = best
@@ -133,11 +134,16 @@ def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
 
 
 def _settled(
-    patterns: Patterns, known: Known, sorts: Sequence[Sort], beliefs: Sequence[Belief]
+    patterns: Patterns,
+    log_gaps: Floats,
+    known: Known,
+    sorts: Sequence[Sort],
+    beliefs: Sequence[Belief],
 ) -> Mixture:
     """The mixture that explains the patterns best, where what is known follows from its sorts."""
     for _ in range(TURNS):
-        mixture = fit(patterns, known(sorts), sorts, beliefs)
+        others = known(sorts)
+        mixture = fit(patterns, others, sorts, beliefs)
         steady = all(
             abs(one.count - other.count) <= STEADY * (1 + one.count)
             for one, other in zip(mixture.sorts, sorts, strict=True)
@@ -145,17 +151,16 @@ def _settled(
         sorts = mixture.sorts
         if steady:
             break
-    return mixture
+    expected = float(np.exp(others + log_gaps).sum())
+    return replace(mixture, log_posterior=mixture.log_posterior - expected)
 
 
 def beginnings(
-    patterns: Patterns, gaps: Gaps, known: Floats, sorts: Sequence[Sort]
+    patterns: Patterns, log_gaps: Floats, known: Floats, sorts: Sequence[Sort]
 ) -> Iterator[Sort]:
     """Sorts to start from: each like one of the patterns that are left over most, and its like."""
     parts = [known, *(sort.log_expected(patterns.levels) for sort in sorts)]
-    expected = np.exp(
-        np.logaddexp.reduce(parts, axis=0) + gaps.log_shares(patterns.levels, patterns.of_fields)
-    )
+    expected = np.exp(np.logaddexp.reduce(parts, axis=0) + log_gaps)
     left_over = np.maximum(patterns.counts - expected, 0)
     told = np.log(np.maximum(patterns.counts, 1) / np.maximum(expected, 1e-300))
     surprise = patterns.counts * told - (patterns.counts - expected)
