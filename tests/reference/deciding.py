@@ -1,6 +1,7 @@
 """What deciding on scored pairs means, pair by pair."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 
 Pair = tuple[int, int, float]  # left row, right row, odds
 
@@ -11,31 +12,41 @@ def competes(one: Pair, other: Pair, rule: str) -> bool:
     return left or (one[1] == other[1] and rule in ("one-to-one", "best-per-right"))
 
 
+def allowed(pairs: Sequence[Pair], rule: str) -> Iterator[tuple[int, ...]]:
+    """Every set of pairs, by their places, in which no two compete."""
+    sets: list[tuple[int, ...]] = [()]
+    for place, pair in enumerate(pairs):
+        sets += [
+            (*one, place)
+            for one in sets
+            if not any(competes(pairs[other], pair, rule) for other in one)
+        ]
+    yield from sets
+
+
 def probabilities(pairs: Sequence[Pair], rule: str) -> list[float]:
-    """The odds of each against those of the pairs that compete with it, and of no match at all."""
-    result = []
-    for one in pairs:
-        against = sum(other[2] for other in pairs if other != one and competes(one, other, rule))
-        result.append(one[2] / (1 + one[2] + against))
-    return result
+    """The weight of the allowed sets that a pair is in, of the weight of all.
+
+    A set weighs as much as the product of the odds of its pairs.
+    """
+    if rule == "all":  # no pair has to do with any other
+        return [odds / (1 + odds) for _, _, odds in pairs]
+    weighed = [(one, prod(pairs[place][2] for place in one)) for one in allowed(pairs, rule)]
+    whole = sum(weight for _, weight in weighed)
+    return [
+        sum(weight for one, weight in weighed if place in one) / whole
+        for place in range(len(pairs))
+    ]
 
 
-def links(
-    pairs: Sequence[Pair],
-    chances: Sequence[float],
-    left: Sequence[str],
-    right: Sequence[str],
-    rule: str,
-    accept: float,
-) -> set[tuple[int, int]]:
-    """The best pair of those likely enough, then the best that can stand beside it, and so on."""
-    rest = [pair for pair, chance in zip(pairs, chances, strict=True) if chance >= accept]
-    chosen = set()
-    while rest:
-        best = min(rest, key=lambda pair: (-pair[2], left[pair[0]], right[pair[1]]))
-        chosen.add(best[:2])
-        rest = [pair for pair in rest if pair != best and not competes(pair, best, rule)]
-    return chosen
+def most_gain(pairs: Sequence[Pair], chances: Sequence[float], rule: str, accept: float) -> float:
+    """By how much the best allowed set of likely pairs is likelier than asked for, in all."""
+    good = [
+        (*pair[:2], chance) for pair, chance in zip(pairs, chances, strict=True) if chance >= accept
+    ]
+    if rule == "all":
+        return sum(chance - accept for _, _, chance in good)
+    return max(sum(good[place][2] - accept for place in one) for one in allowed(good, rule))
 
 
 def possible(

@@ -5,6 +5,8 @@ are one also depends on what else they could be matched with, and on how many re
 at all: where nearly everybody has one, weak evidence will do, and where hardly anybody has, it
 will not. All sets of links that the rule allows are weighed, each as likely as the odds of its
 pairs make it; the number of matches is the one that this expects.
+
+Rows are in the order of their ids, which decides between equals.
 """
 
 from dataclasses import dataclass
@@ -16,46 +18,52 @@ from gramlink.deciding.rules import Rule
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.integer]
 
 SURE = 30.0  # odds beyond its exponential are certain; sums of them are still precise
 FAINT = 1e-9  # odds that are too low to matter for others
 ROUNDS, SETTLED = 30, 1e-4  # to find the number of matches, and the share of it that may be left
+UNIT = 2**40  # probabilities in whole numbers, so that sums of them are exact
 LEAST = 0.5  # records without a match, at least
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
-    """How likely each pair is a match, given all others, and how many matches are expected."""
+    """How likely each pair is a match, given all others, and how many matches are expected.
+
+    `log_shift` is what the number of matches adds to the log odds of each pair.
+    """
 
     probability: Floats
     matches: float
+    log_shift: float
 
 
 def posterior(
-    left: Ints, right: Ints, log_odds: Floats, sizes: tuple[int, int], rule: Rule, expected: float
+    left: Rows, right: Rows, log_odds: Floats, sizes: tuple[int, int], rule: Rule, expected: float
 ) -> Posterior:
     """How likely pairs of rows are matches, if the files have these sizes.
 
     `log_odds` are those of a pair by itself, if `expected` matches are spread over all pairs.
     """
-    problem = _Problem.of(left, right, log_odds, rule)
-    matches = min(expected, float(min(sizes)) - LEAST)
-    probability = np.zeros(len(log_odds))
-    for _ in range(ROUNDS if expected > 0 else 0):
-        before = matches
-        probability = problem.probabilities(_log_shift(matches, expected, sizes, rule))
-        matches = float(probability.sum())
-        if abs(matches - before) <= SETTLED * (1 + before) or matches <= 0:
+    found = Posterior(np.zeros(len(log_odds)), min(expected, min(sizes) - LEAST), 0.0)
+    for _ in range(ROUNDS):
+        if found.matches <= 0:
             break
-    return Posterior(probability, matches)
+        shift = log_shift(found.matches, expected, sizes, rule)
+        probability = marginals(left, right, log_odds + shift, rule)
+        before, found = found, Posterior(probability, float(probability.sum()), shift)
+        if abs(found.matches - before.matches) <= SETTLED * (1 + before.matches):
+            break
+    return found
 
 
-def _log_shift(matches: float, expected: float, sizes: tuple[int, int], rule: Rule) -> float:
-    """What is to be added to log odds if there are so many matches, and records that are taken.
+def log_shift(matches: float, expected: float, sizes: tuple[int, int], rule: Rule) -> float:
+    """What is to be added to log odds if there are so many matches and each takes its records.
 
-    A set of M pairs in which each record is once leaves (N - M) (N' - M) pairs to choose from.
+    M matches that take a record each of N leave N - M for the next, so that odds are N / (N - M)
+    times as high as if matches were spread over all.
     """
-    matches = max(matches, 1e-300)
     shift = np.log(matches / expected)
     for size, exclusive in zip(sizes, (rule.one_per_left, rule.one_per_right), strict=True):
         if exclusive:
@@ -63,43 +71,70 @@ def _log_shift(matches: float, expected: float, sizes: tuple[int, int], rule: Ru
     return float(shift)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Problem:
-    left: Ints
-    right: Ints
-    log_odds: Floats
-    rule: Rule
+def marginals(left: Rows, right: Rows, log_odds: Floats, rule: Rule) -> Floats:
+    """The probability of each pair, if every set of pairs that the rule allows is as likely as the
+    product of their odds.
+    """
+    odds = np.exp(np.clip(log_odds, -700.0, SURE))
+    if rule.one_per_left and rule.one_per_right:
+        return _one_to_one(left, right, odds)
+    against = odds
+    for records, exclusive in ((left, rule.one_per_left), (right, rule.one_per_right)):
+        if exclusive and len(odds):
+            against = np.bincount(records, odds)[records]
+    return np.asarray(odds / (1 + against))
 
-    @classmethod
-    def of(cls, left: Ints, right: Ints, log_odds: Floats, rule: Rule) -> "_Problem":
-        return cls(left.astype(np.int64), right.astype(np.int64), log_odds, rule)
 
-    def probabilities(self, shift: float) -> Floats:
-        """The probability of each pair, if so much is added to its log odds."""
-        odds = np.exp(np.clip(self.log_odds + shift, -700.0, SURE))
-        if not len(odds):
-            return odds
-        if self.rule.one_per_left and self.rule.one_per_right:
-            return self._one_to_one(odds)
-        if self.rule.one_per_left:
-            return np.asarray(odds / (1 + np.bincount(self.left, odds)[self.left]))
-        if self.rule.one_per_right:
-            return np.asarray(odds / (1 + np.bincount(self.right, odds)[self.right]))
-        return np.asarray(odds / (1 + odds))
+def _one_to_one(left: Rows, right: Rows, odds: Floats) -> Floats:
+    from gramlink.kernels.matchings import one_to_one
 
-    def _one_to_one(self, odds: Floats) -> Floats:
-        from gramlink.kernels.matchings import components, one_to_one
+    notable = np.flatnonzero(odds > FAINT)
+    order, starts, sizes = _by_component(left[notable], right[notable])
+    chosen = notable[order]
+    ours, theirs = left[chosen].astype(np.int64), right[chosen].astype(np.int64)
+    result = odds.copy()
+    result[chosen] = one_to_one(ours, theirs, odds[chosen], starts, *sizes)
+    # what is faint stands against the chance that both of its records are free
+    faint = np.flatnonzero(odds <= FAINT)
+    for records, taken in ((left, ours), (right, theirs)):
+        free = 1 - np.bincount(taken, result[chosen], 1 + int(records.max(initial=-1)))
+        result[faint] *= np.maximum(free, 0)[records[faint]]
+    return result
 
-        notable = np.flatnonzero(odds > FAINT)
-        left, right = self.left[notable], self.right[notable]
-        lefts, rights = (1 + int(rows.max(initial=-1)) for rows in (self.left, self.right))
-        number = components(left, right, lefts, rights)
-        order = np.argsort(number, kind="stable")
-        starts = np.flatnonzero(np.diff(number[order], prepend=-1, append=-1))
-        chosen = notable[order]
-        found = one_to_one(left[order], right[order], odds[chosen], starts, lefts, rights)
-        free_left = 1 - np.bincount(left[order], found, lefts)
-        free_right = 1 - np.bincount(right[order], found, rights)
-        result = np.maximum(free_left[self.left] * free_right[self.right], 0) * odds
-        result[chosen] = found
-        return np.asarray(result)
+
+def best_set(left: Rows, right: Rows, probability: Floats, rule: Rule, accept: float) -> Ints:
+    """The places of the pairs to link: the set that the rule allows with most right links.
+
+    Each pair is at least as likely as `accept`, and counts for how much likelier it is. From a
+    half on all such pairs are in the set, since no record can have two.
+    """
+    good = np.flatnonzero(probability >= accept)
+    gains = 1 + np.rint((probability[good] - accept) * UNIT).astype(np.int64)
+    left, right = left[good], right[good]
+    if rule.one_per_left and rule.one_per_right:
+        from gramlink.kernels.matchings import heaviest
+
+        order, starts, sizes = _by_component(left, right)
+        ours, theirs = left[order].astype(np.int64), right[order].astype(np.int64)
+        chosen = order[heaviest(ours, theirs, gains[order], starts, *sizes)]
+        return np.asarray(good[np.sort(chosen)])
+    for records, others, exclusive in (
+        (left, right, rule.one_per_left),
+        (right, left, rule.one_per_right),
+    ):
+        if exclusive:
+            order = np.lexsort((others, -gains, records))
+            first = np.diff(records[order], prepend=-1) != 0
+            return np.asarray(good[np.sort(order[first])])
+    return good
+
+
+def _by_component(left: Rows, right: Rows) -> tuple[Ints, Ints, tuple[int, int]]:
+    """Pairs in the order of their components, where each begins, and how many rows there are."""
+    from gramlink.kernels.matchings import components
+
+    sizes = (1 + int(left.max(initial=-1)), 1 + int(right.max(initial=-1)))
+    number = components(left.astype(np.int64), right.astype(np.int64), *sizes)
+    order = np.argsort(number, kind="stable")
+    starts = np.flatnonzero(np.diff(number[order], prepend=-1, append=-1))
+    return order, starts, sizes

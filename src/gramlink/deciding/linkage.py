@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gramlink.deciding.joint import posterior
+from gramlink.deciding.joint import best_set, posterior
 from gramlink.deciding.links import Links
-from gramlink.deciding.rules import Contest, Rule, rule_named
+from gramlink.deciding.rules import Rule, rule_named
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import EQUAL
 from gramlink.scoring.model import Model
@@ -50,10 +50,10 @@ def decide_scored(
     accept: float,
     review: float,
 ) -> Linkage:
-    """The pairs with a probability of at least `accept` that a rule keeps, the best first.
+    """The best set of pairs that a rule allows, each with a probability of at least `accept`.
 
     Pairs of at least `review` are possible links, if the rule would let them stand beside
-    the links.
+    the links. Rows are in the order of their ids, which decides between equals.
     """
     keeping = rule_named(rule)
     found = scored.candidates
@@ -61,8 +61,7 @@ def decide_scored(
     expected = sum(sort.count for sort in scored.model.matches)
     joint = posterior(found.left, found.right, scored.log_odds, sizes, keeping, expected)
     probability = joint.probability
-    good = np.flatnonzero(probability >= accept)
-    chosen = good[keeping.keep(_contest(scored, good, left_ids, right_ids))]
+    chosen = best_set(found.left, found.right, probability, keeping, accept)
     possible = _beside(scored, np.flatnonzero(probability >= review), chosen, keeping)
     total = float(probability.sum()) / max(scored.model.coverage, 1e-9)
     right_ones = float(probability[chosen].sum())
@@ -101,15 +100,6 @@ def warnings_of(model: Model) -> tuple[str, ...]:
 def _histogram(scored: Scored) -> tuple[tuple[int, int], ...]:
     whole, counts = np.unique(np.floor(scored.weights).astype(int), return_counts=True)
     return tuple(zip(whole.tolist(), counts.tolist(), strict=True))
-
-
-def _contest(
-    scored: Scored, rows: Ints, left_ids: Sequence[str], right_ids: Sequence[str]
-) -> Contest:
-    """The candidates, ranked by their odds."""
-    _, rank = np.unique(-scored.log_odds[rows], return_inverse=True)
-    left, right = scored.candidates.left[rows], scored.candidates.right[rows]
-    return Contest.of(left.astype(np.int64), right.astype(np.int64), rank, left_ids, right_ids)
 
 
 def _beside(scored: Scored, rows: Ints, chosen: Ints, rule: Rule) -> Ints:

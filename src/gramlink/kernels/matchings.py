@@ -16,6 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 FEW = 8  # records on the smaller side of a component that is summed over exactly
 ROUNDS, SETTLED = 200, 1e-10
+MANY = 300  # records on the smaller side of a component whose heaviest set takes too long
 
 
 @serial
@@ -180,3 +181,93 @@ def one_to_one(
         else:
             result[low:high] = _exact(ours, theirs, odds[low:high], manies, fews)
     return result
+
+
+@serial
+def heaviest(
+    left: Ints, right: Ints, gains: Ints, starts: Ints, lefts: Int, rights: Int
+) -> npt.NDArray[np.bool_]:
+    """Which pairs make the set with the most gain in which no record is twice, exactly.
+
+    Pairs come component by component, and gains are above 0. Of several such sets it is one that
+    follows from the order of the pairs. A component with more than `MANY` records on both sides
+    takes its pairs one by one, the most gain first.
+    """
+    chosen = np.zeros(len(left), np.bool_)
+    left_places, right_places = np.full(lefts, -1), np.full(rights, -1)
+    for component in range(len(starts) - 1):
+        low, high = starts[component], starts[component + 1]
+        if high - low == 1:
+            chosen[low] = True
+            continue
+        ours, some = _numbered(left[low:high], left_places)
+        theirs, others = _numbered(right[low:high], right_places)
+        if min(some, others) > MANY:
+            chosen[low:high] = _one_by_one(ours, theirs, gains[low:high], some, others)
+        elif some <= others:
+            chosen[low:high] = _assigned(ours, theirs, gains[low:high], some, others)
+        else:
+            chosen[low:high] = _assigned(theirs, ours, gains[low:high], others, some)
+    return chosen
+
+
+@serial
+def _one_by_one(
+    left: Ints, right: Ints, gains: Ints, lefts: Int, rights: Int
+) -> npt.NDArray[np.bool_]:
+    chosen = np.zeros(len(left), np.bool_)
+    ours, theirs = np.zeros(lefts, np.bool_), np.zeros(rights, np.bool_)
+    for pair in np.argsort(-gains, kind="mergesort"):
+        if not ours[left[pair]] and not theirs[right[pair]]:
+            ours[left[pair]] = theirs[right[pair]] = chosen[pair] = True
+    return chosen
+
+
+@serial
+def _assigned(
+    rows: Ints, columns: Ints, gains: Ints, count: Int, most: Int
+) -> npt.NDArray[np.bool_]:
+    """The Hungarian method with potentials: each row gets a column, or none for no gain."""
+    pair_of = np.full((count, most + count), -1)  # the columns beyond `most` stand for none
+    for pair in range(len(rows)):
+        pair_of[rows[pair], columns[pair]] = pair
+    width = most + count
+    row_price, column_price = np.zeros(count + 1, np.int64), np.zeros(width + 1, np.int64)
+    row_of = np.zeros(width + 1, np.int64)  # of each column, counted from 1; 0 is none
+    way = np.zeros(width + 1, np.int64)
+    for row in range(1, count + 1):
+        row_of[0] = row
+        here = 0
+        slack = np.full(width + 1, np.iinfo(np.int64).max)
+        seen = np.zeros(width + 1, np.bool_)
+        while True:
+            seen[here] = True
+            at = row_of[here]
+            least, there = np.iinfo(np.int64).max, 0
+            for column in range(1, width + 1):
+                if seen[column]:
+                    continue
+                pair = pair_of[at - 1, column - 1]
+                gain = gains[pair] if pair >= 0 else 0
+                rest = -gain - row_price[at] - column_price[column]
+                if rest < slack[column]:
+                    slack[column], way[column] = rest, here
+                if slack[column] < least:
+                    least, there = slack[column], column
+            for column in range(width + 1):
+                if seen[column]:
+                    row_price[row_of[column]] += least
+                    column_price[column] -= least
+                else:
+                    slack[column] -= least
+            here = there
+            if row_of[here] == 0:
+                break
+        while here:
+            row_of[here] = row_of[way[here]]
+            here = way[here]
+    chosen = np.zeros(len(rows), np.bool_)
+    for column in range(1, most + 1):
+        if row_of[column] and pair_of[row_of[column] - 1, column - 1] >= 0:
+            chosen[pair_of[row_of[column] - 1, column - 1]] = True
+    return chosen

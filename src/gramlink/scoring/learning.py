@@ -27,6 +27,7 @@ MOSTLY_EQUAL, WITHIN = 0.9, 0.05  # what one would guess of matches: equal, with
 BELIEVED, OPEN = 100.0, 5.0  # pairs that this guess is worth, and that of a sort found later
 MOST_SORTS = 8  # found later
 TURNS, STEADY = 20, 1e-3  # of learning matches and what else has changed
+ROUNDS = 60  # of expectation maximisation in a turn
 TRIED, TRIAL_ROUNDS = 4, 25  # starts for each further sort
 UNLIKE = 0.2  # how much a pattern that differs in one field more has to say about a start
 
@@ -143,7 +144,7 @@ def _settled(
     """The mixture that explains the patterns best, where what is known follows from its sorts."""
     for _ in range(TURNS):
         others = known(sorts)
-        mixture = fit(patterns, others, sorts, beliefs)
+        mixture = fit(patterns, others, sorts, beliefs, ROUNDS)
         steady = all(
             abs(one.count - other.count) <= STEADY * (1 + one.count)
             for one, other in zip(mixture.sorts, sorts, strict=True)
@@ -174,7 +175,7 @@ def beginnings(
         shares = []
         for field, of in enumerate(patterns.of_fields):
             sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
-            shares.append(shared(sums, PRIOR))
+            shares.append(shared(sums.astype(np.float64), PRIOR))
         yield Sort(float(weights.sum()), tuple(shares))
         surprise[unlike <= 1] = 0
 
@@ -213,7 +214,8 @@ def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
     more = np.maximum(there - here, 0)[:-1]
     if more.sum() <= 0:
         return shares
-    return shared(np.append(kept + (1 - kept.sum()) * more / more.sum(), 0), LEAST)
+    known: Floats = kept + (1 - kept.sum()) * more / more.sum()
+    return shared(np.append(known, 0.0), LEAST)
 
 
 def random_pairs(compared: Compared) -> Sort:
@@ -224,7 +226,7 @@ def random_pairs(compared: Compared) -> Sort:
     ):
         known = 1 - gaps.of_field(field)
         equal = min(chance.equal / known, 1.0) if known > 0 else 0.0
-        counts = chance.counts + PRIOR / len(levels)
+        counts = np.array(chance.counts, np.float64) + PRIOR / len(levels)
         counts[[EQUAL, levels.missing]] = 0
         counts *= (1 - equal) / counts.sum()
         counts[EQUAL] = equal

@@ -9,7 +9,6 @@ are known is the same for all sorts, so a missing value never speaks for one of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 PRIOR = 0.5  # pairs of each level that a sort is taken to have before any is seen
-ROUNDS, SETTLED = 500, 1e-9  # of the likelihood, a pair
+SETTLED = 1e-8  # of the likelihood, a pair
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +101,7 @@ def fit(
     known: Floats,
     free: Sequence[Sort],
     beliefs: Sequence[Belief],
-    rounds: int = ROUNDS,
+    rounds: int,
 ) -> Mixture:
     """The sorts that explain the patterns best, beside what is known of others.
 

@@ -80,7 +80,7 @@ class Model:
 
     def alike(self, sort: Sort) -> bool:
         """Whether pairs of a sort are often equal in every field that tells pairs apart."""
-        return all(sort.shares[field][EQUAL] >= SELDOM for field in self._telling)
+        return all(float(sort.shares[field][EQUAL]) >= SELDOM for field in self._telling)
 
     def could_match(self, sort: Sort) -> bool:
         """Whether pairs of a sort may be matches.
@@ -93,7 +93,7 @@ class Model:
             for field in self._telling
             if sum(one.count * (one.shares[field][EQUAL] - SELDOM) for one in self.related) <= 0
         ] or self._telling
-        seldom = sum(sort.shares[field][EQUAL] < SELDOM for field in personal)
+        seldom = sum(float(sort.shares[field][EQUAL]) < SELDOM for field in personal)
         return seldom <= (len(personal) > 1)
 
     @property

@@ -68,9 +68,7 @@ class Population:
             files.append(file[order].select(ids.alias("id"), *self.columns))
             persons.append(pl.DataFrame({"person": chosen[every][order], "id": ids}))
         truth = persons[0].join(persons[1], on="person", suffix="_right", maintain_order="left")
-        return Persons(
-            files[0], files[1], truth.select(id_left="id", id_right="id_right")
-        )
+        return Persons(files[0], files[1], truth.select(id_left="id", id_right="id_right"))
 
     def _people(self, count: int, source: np.random.Generator) -> pl.DataFrame:
         people = population(count, source)
