@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from gramlink.encodings.encoding import EncodedRecords
-from gramlink.matching.chance import Chance, Frequencies
+from gramlink.matching.chance import Chance, Frequencies, Gaps
 from gramlink.matching.pairs import Pairs
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.records.levels import EQUAL, Levels
@@ -151,6 +151,14 @@ class ComparedSums:
             counts = np.bincount(codes[:, field], minlength=len(LEVELS))
             found.append(Chance(counts[EQUAL] / max(1, len(codes)), counts))
         return tuple(found)
+
+    def gaps(self):
+        """Which values are below 0."""
+        ours, theirs = (
+            np.stack([side.sums[name][:, 0] < 0 for name in self.names], axis=1)
+            for side in (self.ours, self.theirs)
+        )
+        return Gaps.of(ours, None if self.same else theirs)
 
     def frequencies(self):
         """How often each value occurs in both files."""

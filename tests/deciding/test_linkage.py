@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramlink.deciding.linkage import decide_scored, probabilities, warnings_of
+from gramlink.deciding.joint import posterior
+from gramlink.deciding.linkage import decide_scored, warnings_of
 from gramlink.deciding.rules import rule_named
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets import persons
 from gramlink.lab.scores import score
+from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -26,12 +28,14 @@ from gramlink.scoring.score import Scored
 from reference import deciding as definition
 
 LEFT, RIGHT = ["c", "a", "10", "b"], ["z", "x", "Y", "w"]
-MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
-RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
+MATCH = Sort(10.0, (np.array([0.95, 0.05, 1]), np.array([0.8, 0.12, 0.08, 1])))
+RANDOM = Sort(1000.0, (np.array([0.1, 0.9, 1]), np.array([0.01, 0.05, 0.94, 1])))
+GAPS = Gaps(np.array([[False, False], [True, False]]), np.array([0.9, 0.1]))
 MODEL = Model(
     ("sex", "surname"),
     (Levels(0), Levels(1)),
     1000,
+    GAPS,
     (MATCH,),
     RANDOM,
     (),
@@ -66,13 +70,13 @@ def pairs_of(links):
     return set(zip(links.left, links.right, strict=True))
 
 
-@pytest.mark.parametrize("rule", RULES)
-@settings(deadline=None, max_examples=100)
-@given(pairs=PAIRS)
-def test_probabilities_agree_with_the_definition(rule, pairs):
-    found = probabilities(scored(pairs), rule_named(rule))
-    assert found.tolist() == pytest.approx(definition.probabilities(pairs, rule))
-    assert ((found >= 0) & (found <= 1)).all()
+def probabilities_of(pairs, rule):
+    """What deciding takes for the probability of each pair."""
+    one = scored(pairs)
+    joint = posterior(
+        one.candidates.left, one.candidates.right, one.log_odds, (4, 4), rule_named(rule), 10.0
+    )
+    return joint.probability.tolist()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -81,13 +85,18 @@ def test_probabilities_agree_with_the_definition(rule, pairs):
 def test_links_and_possible_links_agree_with_the_definition(rule, pairs, two):
     review, accept = sorted(two)
     linkage = decided(pairs, rule, accept, review)
-    chances = probabilities(scored(pairs), rule_named(rule)).tolist()
-    chosen = definition.links(pairs, chances, LEFT, RIGHT, rule, accept)
-    assert pairs_of(linkage.links) == named(chosen)
+    chances = probabilities_of(pairs, rule)
+    linked = pairs_of(linkage.links)
+    chosen = {(i, j) for i, j, _ in pairs if (LEFT[i], RIGHT[j]) in linked}
+    assert len(chosen) == len(linkage.links)
+    gain = sum(
+        chance - accept
+        for (i, j, _), chance in zip(pairs, chances, strict=True)
+        if (i, j) in chosen
+    )
+    assert gain == pytest.approx(definition.most_gain(pairs, chances, rule, accept), abs=1e-9)
     others = definition.possible(pairs, chances, chosen, rule, review)
     assert pairs_of(linkage.possible) == named(others)
-    assert not pairs_of(linkage.links) & pairs_of(linkage.possible)
-    assert len(linkage.links) == len(chosen)
 
 
 @settings(deadline=None, max_examples=60)
@@ -101,23 +110,20 @@ def test_no_record_is_linked_twice_nor_possible_beside_a_link(pairs, two):
         assert not set(linked) & set(getattr(linkage.possible, side))
 
 
-def test_two_equally_good_candidates_have_less_than_half_each():
+def test_of_two_equally_good_candidates_neither_is_linked():
     twice = [(0, 0, 50.0), (0, 1, 50.0)]
-    for rule, chance in (("one-to-one", 50 / 101), ("best-per-left", 50 / 101), ("all", 50 / 51),
-                         ("best-per-right", 50 / 51)):  # fmt: skip
-        assert probabilities(scored(twice), rule_named(rule)) == pytest.approx([chance] * 2)
     linkage = decided(twice, "one-to-one", 0.5, 0.1)
     assert len(linkage.links) == 0
     assert len(linkage.possible) == 2
 
 
 def test_a_pair_at_the_border_is_within_it():
-    # odds of 1 are a half exactly, of 1/3 a quarter
     pairs = [(0, 0, 1.0), (1, 1, 1 / 3)]
-    linkage = decided(pairs, "one-to-one", 0.5, 0.25)
+    one, other = probabilities_of(pairs, "one-to-one")
+    linkage = decided(pairs, "one-to-one", one, other)
     assert pairs_of(linkage.links) == {("c", "z")}
     assert pairs_of(linkage.possible) == {("a", "x")}
-    linkage = decided(pairs, "one-to-one", 0.500001, 0.250001)
+    linkage = decided(pairs, "one-to-one", one + 1e-6, other + 1e-6)
     assert len(linkage.links) == 0
     assert pairs_of(linkage.possible) == {("c", "z")}
 
@@ -125,9 +131,9 @@ def test_a_pair_at_the_border_is_within_it():
 def test_odds_too_large_for_a_number_are_certain_and_do_not_overflow():
     one = scored([(0, 0, 1.0), (1, 1, 1.0), (1, 2, 1.0)])
     one = replace(one, log_odds=np.array([5000.0, 5000.0, -5000.0]))
-    assert probabilities(one, rule_named("one-to-one")) == pytest.approx([1, 1, 0])
     linkage = decide_scored(one, LEFT, RIGHT, "one-to-one", 0.5, 0.1)
     assert linkage.precision == pytest.approx(1)
+    assert pairs_of(linkage.links) == {("c", "z"), ("a", "x")}
 
 
 def test_the_better_of_two_certain_pairs_is_linked():
@@ -138,16 +144,17 @@ def test_the_better_of_two_certain_pairs_is_linked():
 
 
 def test_estimates_are_those_of_the_probabilities():
-    pairs = [(0, 0, 9.0), (1, 1, 4.0), (2, 2, 0.25)]
+    pairs = [(0, 0, 90.0), (1, 1, 40.0), (2, 2, 0.02)]
     linkage = decided(pairs, "one-to-one", 0.5, 0.1)
-    assert linkage.precision == pytest.approx((0.9 + 0.8) / 2)
-    total = (0.9 + 0.8 + 0.2) / MODEL.coverage
-    assert linkage.recall == pytest.approx((0.9 + 0.8) / total)
+    one, other, third = probabilities_of(pairs, "one-to-one")
+    assert linkage.precision == pytest.approx((one + other) / 2)
+    total = (one + other + third) / MODEL.coverage
+    assert linkage.recall == pytest.approx((one + other) / total)
     assert linkage.passes == ((MODEL.passes[0], 3, 3), (MODEL.passes[1], 0, 0))
     assert sum(count for _, count in linkage.histogram) == 3
     weights = linkage.links.details["match_weight"].to_list()
     prior = np.log2(0.01 / 0.99)
-    assert weights == pytest.approx([np.log2(9) - prior, 2 - prior], abs=0.001)
+    assert weights == pytest.approx([np.log2(90) - prior, np.log2(40) - prior], abs=0.001)
 
 
 def test_without_candidates_there_are_no_links_and_no_estimates():
@@ -163,7 +170,8 @@ def test_details_say_how_near_each_field_is():
     linkage = decided([(0, 0, 9.0), (1, 2, 9.0)], "one-to-one", 0.5, 0.1)
     assert linkage.links.details["level_sex"].to_list() == ["equal", "farther"]
     assert linkage.links.details["level_surname"].to_list() == ["equal", "farther"]
-    assert linkage.links.details["match_probability"].to_list() == [0.9, 0.9]
+    chances = probabilities_of([(0, 0, 9.0), (1, 2, 9.0)], "one-to-one")
+    assert linkage.links.details["match_probability"].to_list() == pytest.approx(chances, abs=1e-6)
     assert linkage.links.bare.to_polars().columns == ["id_left", "id_right"]
 
 
@@ -175,10 +183,12 @@ def test_another_rule_is_refused():
 # what looks odd
 
 
-def warned(matches, random, count=10.0):
+def warned(matches, random, count=10.0, missing=0.04):
     """Warnings about the field surname of a model."""
+    gaps = Gaps(np.array([[False, False], [False, True]]), np.array([1 - missing, missing]))
     model = replace(
         MODEL,
+        gaps=gaps,
         matches=(Sort(count, (MATCH.shares[0], np.array(matches))),),
         random=Sort(1000.0, (RANDOM.shares[0], np.array(random))),
     )
@@ -190,25 +200,22 @@ def test_a_good_model_has_no_warnings():
 
 
 def test_a_field_that_is_hardly_ever_equal_in_matches_is_named():
-    (one,) = warned([0.05, 0.02, 0.89, 0.04], [0.01, 0.05, 0.9, 0.04])
+    (one,) = warned([0.05, 0.02, 0.93, 1], [0.01, 0.05, 0.94, 1])
     assert one.startswith("surname is hardly ever equal in matches")
-    assert warned([0.2, 0.02, 0.74, 0.04], [0.01, 0.05, 0.9, 0.04]) == ()
-    # of those that are known
-    assert warned([0.05, 0.01, 0.01, 0.93], [0.001, 0.01, 0.059, 0.93]) == ()
+    assert warned([0.2, 0.02, 0.78, 1], [0.01, 0.05, 0.94, 1]) == ()
 
 
 def test_a_field_that_is_missing_or_of_one_value_is_named():
-    (one,) = warned([0.005, 0.001, 0.001, 0.993], [0.001, 0.001, 0.005, 0.993])
+    (one,) = warned([0.9, 0.05, 0.05, 1], [0.01, 0.05, 0.94, 1], missing=0.99)
     assert one == "surname is missing in nearly all pairs: it says nothing"
-    (one,) = warned([0.999, 0.0004, 0.0003, 0.0003], [0.99, 0.005, 0.003, 0.002])
+    (one,) = warned([0.999, 0.0005, 0.0005, 1], [0.99, 0.005, 0.005, 1])
     assert one == "surname is equal in nearly all pairs: it says nothing"
-    # half missing, and the rest of one value
-    (one,) = warned([0.49, 0.005, 0.005, 0.5], [0.495, 0.003, 0.002, 0.5])
+    (one,) = warned([0.99, 0.005, 0.005, 1], [0.99, 0.006, 0.004, 1], missing=0.5)
     assert one == "surname is equal in nearly all pairs: it says nothing"
 
 
 def test_where_there_is_no_match_that_is_all_that_is_said():
-    found = warned([0.05, 0.02, 0.89, 0.04], [0.01, 0.05, 0.9, 0.04], count=0.2)
+    found = warned([0.05, 0.02, 0.93, 1], [0.01, 0.05, 0.94, 1], count=0.2)
     assert found == ("no pair looks like a match",)
 
 

@@ -1,7 +1,8 @@
 """What fitting a mixture of sorts of pairs means: expectation maximisation, pair by pair.
 
-A sort is how many pairs it has, and for each field the share of each level. A pattern is a
-level for each field.
+A sort is how many pairs it has, and for each field the share of each level among the pairs whose
+values are known. A pattern is a level for each field; the last level of a field is *missing*,
+which says nothing: its share is 1.
 """
 
 import math
@@ -34,12 +35,13 @@ def step(
         }
         shares = []
         for field, levels in enumerate(sort[1]):
+            known_levels = len(levels) - 1
             sums = [
-                PRIOR / len(levels)
+                PRIOR / known_levels
                 + sum(w for pattern, w in weights.items() if pattern[field] == n)
-                for n in range(len(levels))
+                for n in range(known_levels)
             ]
-            shares.append([one / sum(sums) for one in sums])
+            shares.append([*(one / sum(sums) for one in sums), 1.0])
         found.append((sum(weights.values()), shares))
     return found
 
@@ -55,5 +57,5 @@ def log_posterior(
     # summed over all patterns, seen or not, a sort expects its count
     total -= sum(count for count, _ in sorts)
     for _, shares in sorts:
-        total += sum(PRIOR / len(share) * math.log(one) for share in shares for one in share)
+        total += sum(PRIOR / (len(share) - 1) * math.log(one) for share in shares for one in share)
     return total

@@ -25,7 +25,7 @@ def linked():
         file[source.random(file.shape) < 0.03] = -1
     right[1, source.random(300) < 0.1] += 1
     compared = ComparedVectors(numbered(left, right))
-    return compared, score(compared, compared.candidates(PASSES), unique=True)
+    return compared, score(compared, compared.candidates(PASSES))
 
 
 def test_the_reasons_sum_to_the_match_weight_of_every_candidate():

@@ -1,21 +1,25 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gramlink.errors import InvalidFile
+from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.scoring.mixture import Patterns, Sort
 from gramlink.scoring.model import TRUST, Model, Within
 
 NAMES, LEVELS = ("surname", "born"), (Levels(1), Levels(0))
-GOOD = Sort(90.0, (np.array([0.8, 0.1, 0.06, 0.04]), np.array([0.9, 0.08, 0.02])))
-MOVED = Sort(10.0, (np.array([0.2, 0.1, 0.66, 0.04]), np.array([0.9, 0.08, 0.02])))
-RANDOM = Sort(10_000.0, (np.array([0.01, 0.02, 0.93, 0.04]), np.array([0.001, 0.979, 0.02])))
-RELATED = Sort(50.0, (np.array([0.9, 0.02, 0.04, 0.04]), np.array([0.01, 0.97, 0.02])))
+GOOD = Sort(90.0, (np.array([0.8, 0.12, 0.08, 1]), np.array([0.9, 0.1, 1])))
+MOVED = Sort(10.0, (np.array([0.2, 0.1, 0.7, 1]), np.array([0.9, 0.1, 1])))
+RANDOM = Sort(10_000.0, (np.array([0.01, 0.02, 0.97, 1]), np.array([0.001, 0.999, 1])))
+RELATED = Sort(50.0, (np.array([0.9, 0.02, 0.08, 1]), np.array([0.01, 0.99, 1])))
 SEEN = Patterns(np.array([[0, 1], [2, 1], [0, 0]]), np.array([40, 9000, 3]), LEVELS)
-WITHIN = Within(SEEN, Sort(8_000.0, RANDOM.shares), (Sort(30.0, RELATED.shares),))
+# a surname is missing in a tenth of the pairs, in half of these with the date of birth
+GAPS = Gaps(np.array([[False, False], [True, False], [True, True]]), np.array([0.9, 0.05, 0.05]))
+WITHIN = Within(SEEN, GAPS, Sort(8_000.0, RANDOM.shares), (Sort(30.0, RELATED.shares),))
 EVERY = np.array([[a, b] for a in range(4) for b in range(3)])
 
 
@@ -24,6 +28,7 @@ def model(**changes):
         "names": NAMES,
         "levels": LEVELS,
         "pairs": 10_000,
+        "gaps": GAPS,
         "matches": (GOOD, MOVED),
         "random": RANDOM,
         "related": (RELATED,),
@@ -43,9 +48,49 @@ def test_weights_are_log2_of_m_over_u():
     assert model().prior == pytest.approx(100 / 10_000)
 
 
+def test_a_missing_value_weighs_nothing():
+    for weights in model().weights.values():
+        assert weights["missing"] == 0
+    missing = np.array([[3, 2]])
+    assert model().log_matches(missing) == pytest.approx(np.log(100))
+
+
+def alike(*equal, count=10.0):
+    """A sort of pairs that are equal so often in each of three fields."""
+    return Sort(count, tuple(np.array([share, 1 - share, 1]) for share in equal))
+
+
+def test_who_differs_in_what_a_household_does_not_share_is_no_match():
+    names, levels = ("surname", "street", "born"), (Levels(0),) * 3
+    gaps = Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
+    relatives = alike(0.9, 0.9, 0.01, count=500.0)
+    strangers = alike(0.001, 0.001, 0.001, count=10_000.0)
+    files = model(
+        names=names, levels=levels, gaps=gaps, random=strangers, related=(relatives,), within=None
+    )
+    # relatives share surname and street, so that the date of birth is all that makes a person
+    assert files.could_match(alike(0.05, 0.9, 0.9))
+    assert files.could_match(alike(0.05, 0.05, 0.9))
+    assert not files.could_match(alike(0.9, 0.9, 0.05))
+    # unless there are more of them than relatives
+    assert files.could_match(alike(0.9, 0.9, 0.05, count=600.0))
+    # where nobody is related, a match may differ in one field
+    alone = replace(files, related=())
+    assert alone.could_match(alike(0.05, 0.9, 0.9))
+    assert alone.could_match(alike(0.9, 0.9, 0.05))
+    assert not alone.could_match(alike(0.05, 0.9, 0.05))
+
+
+def test_duplicates_are_alike_in_every_field():
+    assert model().alike(GOOD)
+    assert not model().alike(MOVED)
+    assert not model().alike(RELATED)
+
+
 def test_shares_of_matches_are_those_of_its_sorts_by_their_counts():
     for one in model().match_shares:
-        assert one.sum() == pytest.approx(1)
+        assert one[:-1].sum() == pytest.approx(1)
+        assert one[-1] == pytest.approx(1)
     none = tuple(Sort(0.0, sort.shares) for sort in (GOOD, MOVED))
     assert model(matches=none).match_shares == GOOD.shares
     assert model(matches=none).prior == 0
@@ -54,7 +99,8 @@ def test_shares_of_matches_are_those_of_its_sorts_by_their_counts():
 def test_matches_of_a_pattern_are_those_of_all_sorts():
     expected = np.exp(GOOD.log_expected(EVERY)) + np.exp(MOVED.log_expected(EVERY))
     assert np.exp(model().log_matches(EVERY)) == pytest.approx(expected)
-    assert np.exp(model().log_matches(EVERY)).sum() == pytest.approx(100)
+    known = EVERY[(EVERY < [3, 2]).all(axis=1)]
+    assert np.exp(model().log_matches(known)).sum() == pytest.approx(100)
 
 
 def test_other_pairs_are_as_the_sorts_say_where_nothing_was_counted():
@@ -70,6 +116,7 @@ def test_other_pairs_are_corrected_by_counts_the_more_so_the_larger_they_are():
     both = np.exp(np.logaddexp(*model().log_others(chosen)))
     sorts = np.exp(np.logaddexp(*model(within=None).log_others(chosen)))
     expected = sum(np.exp(one.log_expected(chosen)) for one in (WITHIN.random, *WITHIN.related))
+    expected *= 0.9  # of all pairs, so many miss nothing
     times = (SEEN.counts + TRUST) / (expected + TRUST)
     assert both == pytest.approx(sorts * times)
     assert (both / sorts)[1] == pytest.approx(9000 / expected[1], rel=0.01)
@@ -85,11 +132,12 @@ def test_coverage_is_the_share_of_matches_that_meet_a_pass():
     found = 0.0
     for sort in (GOOD, MOVED):
         near, born = sort.shares[0][:2].sum(), sort.shares[1][0]
-        found += sort.count / 100 * (1 - (1 - near) * (1 - born))
+        either = 1 - (1 - near) * (1 - born)
+        found += sort.count / 100 * (0.9 * either + 0.05 * born)
     assert model().coverage == pytest.approx(found, abs=0.005)
     assert model().coverage == model().coverage
     both = model(passes=(Pass({"surname": 0, "born": 0}),))
-    assert both.coverage == pytest.approx(0.9 * 0.72 + 0.1 * 0.18, abs=0.005)
+    assert both.coverage == pytest.approx(0.9 * (0.9 * 0.72 + 0.1 * 0.18), abs=0.005)
 
 
 def test_a_model_comes_back_from_its_file():
@@ -103,7 +151,7 @@ def test_a_model_comes_back_from_its_file():
     bare = model(within=None, related=())
     assert Model.from_json(bare.to_json(), "x").to_json() == bare.to_json()
     none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), LEVELS)
-    nothing = model(within=Within(none, RANDOM, ()))
+    nothing = model(within=Within(none, GAPS, RANDOM, ()))
     assert Model.from_json(nothing.to_json(), "x").to_json() == nothing.to_json()
 
 
@@ -111,7 +159,7 @@ def test_a_model_file_is_one_that_a_person_can_read():
     content = json.loads(model().to_json())
     assert content["gramlink"] == "model"
     assert content["levels"]["born"] == ["equal", "farther", "missing"]
-    assert content["matches"][0]["shares"]["born"] == [0.9, 0.08, 0.02]
+    assert content["matches"][0]["shares"]["born"] == [0.9, 0.1, 1]
 
 
 def change(*path, to):
@@ -130,7 +178,7 @@ def change(*path, to):
 DAMAGES = [
     *(
         change(key, to=KeyError)
-        for key in ("pairs", "levels", "passes", "random", "within", "related", "matches")
+        for key in ("pairs", "levels", "passes", "gaps", "random", "within", "related", "matches")
     ),
     change("pairs", to="many"),
     change("levels", to=["surname", "born"]),
@@ -143,7 +191,10 @@ DAMAGES = [
     change("matches", to=7),
     change("passes", to=[{}]),
     change("passes", to=7),
-    *(change("within", key, to=KeyError) for key in ("patterns", "random", "related")),
+    *(change("within", key, to=KeyError) for key in ("patterns", "gaps", "random", "related")),
+    change("gaps", to={"0": 1.0}),
+    change("gaps", to={}),
+    change("gaps", "00", to="x"),
     change("within", "patterns", to={"0": 1}),
     change("within", "patterns", to={"xy": 1}),
     change("within", to=[1]),
@@ -159,6 +210,8 @@ def test_a_damaged_model_is_refused(damage):
 
 
 SENSELESS = [
+    change("gaps", to={"00": 0.0}),
+    change("gaps", to={"00": -1.0, "01": 2.0}),
     change("matches", to=[]),
     change("pairs", to=0),
     change("matches", 0, "count", to=float("nan")),

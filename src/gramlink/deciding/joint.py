@@ -20,7 +20,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.integer]
 
-SURE = 30.0  # odds beyond its exponential are certain; sums of them are still precise
+SURE = 80.0  # odds beyond its exponential are certain; products of some are still numbers
+HAIR = 2.0**-40  # less than certain, so that of two that are equally good none has a half
 FAINT = 1e-9  # odds that are too low to matter for others
 ROUNDS, SETTLED = 30, 1e-4  # to find the number of matches, and the share of it that may be left
 UNIT = 2**40  # probabilities in whole numbers, so that sums of them are exact
@@ -77,12 +78,12 @@ def marginals(left: Rows, right: Rows, log_odds: Floats, rule: Rule) -> Floats:
     """
     odds = np.exp(np.clip(log_odds, -700.0, SURE))
     if rule.one_per_left and rule.one_per_right:
-        return _one_to_one(left, right, odds)
+        return _one_to_one(left, right, odds) * (1 - HAIR)
     against = odds
     for records, exclusive in ((left, rule.one_per_left), (right, rule.one_per_right)):
         if exclusive and len(odds):
             against = np.bincount(records, odds)[records]
-    return np.asarray(odds / (1 + against))
+    return np.asarray(odds / (1 + against) * (1 - HAIR))
 
 
 def _one_to_one(left: Rows, right: Rows, odds: Floats) -> Floats:

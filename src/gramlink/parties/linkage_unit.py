@@ -68,7 +68,7 @@ class LinkageUnit:
         compared = self.compare()
         passes = [Pass(one) for one in settings["passes"]] or compared.suited_passes()
         found = compared.candidates(passes, progress)
-        scored = score(compared, found, unique=self.left.unique)
+        scored = score(compared, found)
         return decide_scored(scored, left, right, rule, settings["accept"], settings["review"])
 
 

@@ -71,7 +71,7 @@ def deduplicate(records: Records, schema: Schema, *, threads: int | None = None)
         everyone = DEFAULT.of(owner.encode(agree(owner.mine(None)), rows))
         within = everyone.compare(everyone).within_left(len(records))
         passes = [Pass(one) for one in schema.passes] or within.suited_passes()
-        scored = score(within, within.candidates(passes), unique=False)
+        scored = score(within, within.candidates(passes))
     return decide_scored(scored, ids, ids, "all", schema.accept, schema.review)
 
 

@@ -34,7 +34,7 @@ UNLIKE = 0.2  # how much a pattern that differs in one field more has to say abo
 Known = Callable[[Sequence[Sort]], Floats]
 
 
-def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: bool) -> Model:
+def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
     """The sorts of pairs that explain the patterns of the candidates."""
     model = Model(
         compared.names,
@@ -46,7 +46,7 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns, *, unique: 
         (),
         found.passes,
     )
-    if unique:
+    if not compared.same:
         model = _with_related(model, compared)
     return _with_matches(model, patterns)
 

@@ -80,21 +80,31 @@ class Model:
 
     def alike(self, sort: Sort) -> bool:
         """Whether pairs of a sort are often equal in every field that tells pairs apart."""
-        return all(float(sort.shares[field][EQUAL]) >= SELDOM for field in self._telling)
+        return all(self._often(sort, field) for field in self._telling)
 
     def could_match(self, sort: Sort) -> bool:
-        """Whether pairs of a sort may be matches.
+        """Whether pairs of a sort may be matches, and not relatives that nothing else has shown.
 
         What relatives do not share makes a person: a given name, a date of birth. Matches hardly
-        ever differ in more than one such field, nor in the only one there is.
+        ever differ in more than one such field, nor in the only one there is, unless there are
+        more such pairs than relatives.
         """
+        relatives = [
+            one for one in self.related if sum(self._often(one, f) for f in self._telling) > 1
+        ]
+        number = sum(one.count for one in relatives)
         personal = [
             field
             for field in self._telling
-            if sum(one.count * (one.shares[field][EQUAL] - SELDOM) for one in self.related) <= 0
-        ] or self._telling
-        seldom = sum(float(sort.shares[field][EQUAL]) < SELDOM for field in personal)
-        return seldom <= (len(personal) > 1)
+            if sum(one.count * float(one.shares[field][EQUAL]) for one in relatives)
+            <= SELDOM * number
+        ]
+        seldom = sum(not self._often(sort, field) for field in personal or self._telling)
+        return seldom <= (len(personal) > 1) or 0 < number < sort.count
+
+    @staticmethod
+    def _often(sort: Sort, field: int) -> bool:
+        return float(sort.shares[field][EQUAL]) >= SELDOM
 
     @property
     def _telling(self) -> list[int]:

@@ -48,15 +48,13 @@ class Scored:
         return np.asarray((self.log_odds - self.model.log_prior_odds) / np.log(2))
 
 
-def score(compared: Compared, found: Candidates, *, unique: bool) -> Scored:
+def score(compared: Compared, found: Candidates) -> Scored:
     """Learn a model from candidate pairs, with no labels, and weigh each pair by it.
-
-    `unique` says that nobody is in the left file twice.
 
     Privacy: what the linkage unit computes, from what it has.
     """
     patterns, place = Patterns.of(found.levels, compared.levels)
-    model = learn(compared, found, patterns, unique=unique and not compared.same)
+    model = learn(compared, found, patterns)
     odds = _log_odds(compared.frequencies(), found.left, found.levels, patterns, place, model)
     return Scored(found, odds, model)
 
