@@ -79,8 +79,8 @@ from gramlink.records.reading import read_records as read_records
 from gramlink.records.schema import Schema as Schema
 from gramlink.records.schema import load_schema as load_schema
 from gramlink.records.strings import Strings as Strings
-from gramlink.scoring.explanation import Explanation as Explanation
-from gramlink.scoring.explanation import explain as explain
+from gramlink.deciding.explanation import Explanation as Explanation
+from gramlink.deciding.explanation import explain as explain
 from gramlink.scoring.model import Model as Model
 
 __version__: str

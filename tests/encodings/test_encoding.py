@@ -14,7 +14,7 @@ from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.scoring.explanation import explain
+from gramlink.deciding.explanation import explain
 from hashed_records import HashedRecords
 
 PERSON = Schema(

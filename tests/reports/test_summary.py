@@ -12,7 +12,7 @@ from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.reports.linkage_page import linkage_page
 from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
-from gramlink.scoring.explanation import Explanation, Reason
+from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.model import Model
 

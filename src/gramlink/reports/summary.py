@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gramlink.deciding.linkage import Linkage
-from gramlink.scoring.explanation import Explanation
+from gramlink.deciding.explanation import Explanation
 from gramlink.scoring.model import Model
 
 

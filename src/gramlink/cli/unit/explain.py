@@ -44,7 +44,7 @@ def explain(
     from gramlink.io.files import read_bytes
     from gramlink.parties.linkage_unit import LinkageUnit
     from gramlink.reports.summary import explanation_lines
-    from gramlink.scoring.explanation import explain as explained
+    from gramlink.deciding.explanation import explain as explained
     from gramlink.scoring.model import Model
 
     speaker = Speaker(as_json=as_json)

@@ -7,7 +7,7 @@ import pytest
 from comparisons import numbered
 from gramlink.encodings.vectors import ComparedVectors
 from gramlink.matching.passes import Pass
-from gramlink.scoring.explanation import explain
+from gramlink.deciding.explanation import explain
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.score import score
 
