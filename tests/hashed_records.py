@@ -116,9 +116,9 @@ class ComparedSums:
         return count * (count - 1) // 2 if self.same else count * len(self.theirs)
 
     @property
-    def smaller(self):
-        """How many records the smaller file has."""
-        return min(self.codes.shape[:2])
+    def sizes(self):
+        """How many records the two files have."""
+        return self.codes.shape[:2]
 
     def suited_passes(self):
         """Any two fields that are equal."""

@@ -12,6 +12,8 @@ from gramlink.bundles.sealing import seal as seal
 from gramlink.bundles.sealing import unseal as unseal
 from gramlink.deciding.clusters import Clusters as Clusters
 from gramlink.deciding.clusters import cluster as cluster
+from gramlink.deciding.explanation import Explanation as Explanation
+from gramlink.deciding.explanation import explain as explain
 from gramlink.deciding.linkage import Linkage as Linkage
 from gramlink.deciding.linkage import decide_scored as decide_scored
 from gramlink.deciding.links import Links as Links
@@ -79,8 +81,6 @@ from gramlink.records.reading import read_records as read_records
 from gramlink.records.schema import Schema as Schema
 from gramlink.records.schema import load_schema as load_schema
 from gramlink.records.strings import Strings as Strings
-from gramlink.deciding.explanation import Explanation as Explanation
-from gramlink.deciding.explanation import explain as explain
 from gramlink.scoring.model import Model as Model
 
 __version__: str

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 from comparisons import numbered
+from gramlink.deciding.explanation import explain
+from gramlink.deciding.joint import posterior
+from gramlink.deciding.rules import rule_named
 from gramlink.encodings.vectors import ComparedVectors
 from gramlink.matching.passes import Pass
-from gramlink.deciding.explanation import explain
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.score import score
 
@@ -33,10 +35,36 @@ def test_the_reasons_sum_to_the_match_weight_of_every_candidate():
     found = scored.candidates
     for row in range(0, len(found), 7):
         told = explain(compared, scored.model, found.left[row], found.right[row])
-        total = told.together + sum(reason.weight + reason.rarity for reason in told.reasons)
+        total = told.together + told.related
+        total += sum(reason.weight + reason.rarity for reason in told.reasons)
         assert total == pytest.approx(told.weight)
         assert told.weight == pytest.approx(scored.weights[row])
-        assert told.probability == pytest.approx(1 / (1 + np.exp(-scored.log_odds[row])))
+        odds = 2 ** (told.weight + told.prior + told.rivals)
+        assert told.probability == pytest.approx(odds / (1 + odds), abs=1e-9)
+
+
+def test_the_probability_is_that_of_deciding():
+    compared, scored = linked()
+    found = scored.candidates
+    expected = sum(sort.count for sort in scored.model.matches)
+    rule = rule_named("one-to-one")
+    joint = posterior(found.left, found.right, scored.log_odds, compared.sizes, rule, expected)
+    for row in range(0, len(found), 31):
+        told = explain(compared, scored.model, found.left[row], found.right[row])
+        assert told.probability == pytest.approx(joint.probability[row], rel=1e-9)
+
+
+def test_a_better_candidate_takes_away_and_relatives_never_add():
+    compared, scored = linked()
+    found = scored.candidates
+    told = [
+        explain(compared, scored.model, found.left[row], found.right[row])
+        for row in range(0, len(found), 11)
+    ]
+    assert all(one.related <= 1e-9 for one in told)
+    assert min(one.rivals for one in told) < -3
+    alone = explain(compared, scored.model, 150, 50, rule="all")
+    assert alone.rivals == pytest.approx(0, abs=0.01)
 
 
 def test_each_field_is_told_with_its_level_and_what_that_weighs():

@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from gramlink.bundles.bundle import Bundle
+from gramlink.deciding.explanation import explain
 from gramlink.embedding.projection import agree
 from gramlink.encodings.registry import ENCODINGS
 from gramlink.errors import InvalidFile, Mismatch
@@ -14,7 +15,6 @@ from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from gramlink.deciding.explanation import explain
 from hashed_records import HashedRecords
 
 PERSON = Schema(

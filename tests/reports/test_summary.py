@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.errors import InvalidParameter
@@ -12,7 +13,6 @@ from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.reports.linkage_page import linkage_page
 from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
-from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.model import Model
 

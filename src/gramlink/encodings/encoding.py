@@ -38,8 +38,8 @@ class Compared(Protocol):
         """How many pairs of records there are."""
 
     @property
-    def smaller(self) -> int:
-        """How many records the smaller file has."""
+    def sizes(self) -> tuple[int, int]:
+        """How many records the left and the right file have."""
 
     @property
     def same(self) -> bool:

@@ -126,9 +126,9 @@ class ComparedVectors:
         return self.comparison.pairs
 
     @property
-    def smaller(self) -> int:
-        """How many records the smaller file has."""
-        return min(len(self.comparison.left), len(self.comparison.right))
+    def sizes(self) -> tuple[int, int]:
+        """How many records the left and the right file have."""
+        return len(self.comparison.left), len(self.comparison.right)
 
     @property
     def same(self) -> bool:

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 
+from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.deciding.linkage import Linkage
-from gramlink.deciding.explanation import Explanation
 from gramlink.scoring.model import Model
+
+WIDTH = 30  # columns of a waterfall
+NOTABLE = 1.0  # bits from which something is worth a word
 
 
 def pass_lines(linkage: Linkage) -> Iterator[str]:
@@ -38,11 +41,53 @@ def estimate_lines(linkage: Linkage) -> Iterator[str]:
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[str]:
-    """The reasons for a pair, one per line, and their sum."""
-    yield f"{'field':<20} {'level':<10} {'weight':>8} {'rarity':>8}"
-    for reason in explanation.reasons:
-        rarity = f"{reason.rarity:>+8.1f}" if reason.level == "equal" else ""
-        yield f"{reason.field:<20} {reason.level:<10} {reason.weight:>+8.1f} {rarity:>8}"
-    yield f"{'together':<20} {'':<10} {explanation.together:>+8.1f}"
-    yield f"{'match weight':<20} {'':<10} {explanation.weight:>+8.1f}"
-    yield f"{'probability':<20} {'':<10} {explanation.probability:>8.4f}"
+    """Why a pair has its probability: in a sentence, then as a sum of bits, one step a line."""
+    yield from sentences(explanation)
+    yield ""
+    steps = [
+        *((one.field, _detail(one), one.weight + one.rarity) for one in explanation.reasons),
+        ("together", "fields that go together", explanation.together),
+        ("relatives", "who look like this", explanation.related),
+        ("prior", "of any two records", explanation.prior),
+        ("rivals", "other candidates", explanation.rivals),
+    ]
+    sums = [0.0]
+    for _, _, bits in steps:
+        sums.append(sums[-1] + bits)
+    low, high = min(sums), max(sums)
+
+    def place(bits: float) -> int:
+        return round((bits - low) / max(high - low, 1e-9) * (WIDTH - 1))
+
+    yield f"{'':<20} {'':<24} {'bits':>7}"
+    for (name, detail, bits), before, after in zip(steps, sums[:-1], sums[1:], strict=True):
+        start, stop = sorted((place(before), place(after)))
+        bar = " " * start + ("+" if bits >= 0 else "-") * (stop - start + 1)
+        yield f"{name:<20} {detail:<24} {bits:>+7.1f}  {bar}".rstrip()
+    yield f"{'log odds':<20} {'':<24} {sums[-1]:>+7.1f}"
+    yield f"{'match weight':<20} {'without prior and rivals':<24} {explanation.weight:>+7.1f}"
+    yield f"{'probability':<20} {'':<24} {explanation.probability:>7.4f}"
+
+
+def sentences(explanation: Explanation) -> Iterator[str]:
+    """The same in words."""
+    verdict = "probably" if explanation.probability >= 0.5 else "probably not"
+    by_level: dict[str, list[str]] = {}
+    for one in explanation.reasons:
+        by_level.setdefault(one.level, []).append(one.field)
+    told = "; ".join(f"{level}: {', '.join(fields)}" for level, fields in by_level.items())
+    yield f"{verdict} one person, with a probability of {explanation.probability:.4f} ({told})"
+    if explanation.related < -NOTABLE:
+        yield f"relatives often look like this, which takes away {-explanation.related:.1f} bits"
+    if explanation.rivals < -NOTABLE:
+        yield (
+            "another candidate suits one of the two records as well or better, which takes away "
+            f"{-explanation.rivals:.1f} bits"
+        )
+
+
+def _detail(reason: Reason) -> str:
+    if reason.level != "equal":
+        return reason.level
+    rare = "rare" if reason.rarity > NOTABLE else "common" if reason.rarity < -NOTABLE else ""
+    return f"equal, a {rare} value" if rare else "equal"

@@ -41,7 +41,7 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
         compared.levels,
         compared.pairs,
         compared.gaps(),
-        (Sort(max(1.0, 0.3 * compared.smaller), _guess(compared.levels)),),
+        (Sort(max(1.0, 0.3 * min(compared.sizes)), _guess(compared.levels)),),
         random_pairs(compared),
         (),
         found.passes,

@@ -51,18 +51,25 @@ def test_a_linked_pair_is_explained_as_it_was_weighed(run, linked):
     for one in links(linked)[::40]:
         told = json.loads(run(*explain(one["id_left"], one["id_right"]), "--json").out)
         assert told["weight"] == pytest.approx(float(one["match_weight"]), abs=0.001)
+        assert told["probability"] == pytest.approx(float(one["match_probability"]), abs=1e-5)
         for reason in told["reasons"]:
             assert reason["level"] == one[f"level_{reason['field']}"]
-        total = told["together"] + sum(r["weight"] + r["rarity"] for r in told["reasons"])
+        total = (
+            told["together"]
+            + told["related"]
+            + sum(r["weight"] + r["rarity"] for r in told["reasons"])
+        )
         assert total == pytest.approx(told["weight"])
 
 
 def test_it_is_printed_a_line_for_each_field(run, linked):
     one = links(linked)[0]
     lines = run(*explain(one["id_left"], one["id_right"])).out.splitlines()
-    assert [line.split()[0] for line in lines] == [
-        "field", "given_name", "surname", "sex", "date_of_birth", "postcode", "phone",
-        "together", "match", "probability",
+    assert lines[0].startswith("probably one person, with a probability of 0.9")
+    steps = lines[lines.index("") + 2 :]
+    assert [line.split()[0] for line in steps] == [
+        "given_name", "surname", "sex", "date_of_birth", "postcode", "phone",
+        "together", "relatives", "prior", "rivals", "log", "match", "probability",
     ]  # fmt: skip
 
 

@@ -33,18 +33,20 @@ def explain(
 ) -> None:
     """Explain why two records are or are not linked.
 
-    Prints how near the two are in each field, and what that adds to their match weight.
+    Prints how near the two are in each field and what that adds to their match weight, what
+    relatives who look like this take away, what was to be expected of any two records, and what
+    other candidates of the two take away.
 
     Example: gramlink explain links-model.json hospital.bundle registry.bundle 7eb5192a 5c1d0e4f
     """
     from dataclasses import asdict
 
     from gramlink.bundles.bundle import Bundle
+    from gramlink.deciding.explanation import explain as explained
     from gramlink.errors import Mismatch
     from gramlink.io.files import read_bytes
     from gramlink.parties.linkage_unit import LinkageUnit
     from gramlink.reports.summary import explanation_lines
-    from gramlink.deciding.explanation import explain as explained
     from gramlink.scoring.model import Model
 
     speaker = Speaker(as_json=as_json)
@@ -58,7 +60,8 @@ def explain(
             f"{model_file.name} has other fields than the bundles",
             hint="use the model that was written when these bundles were linked",
         )
-    found = explained(compared, model, _row(unit.left, left), _row(unit.right, right))
+    rows = _row(unit.left, left), _row(unit.right, right)
+    found = explained(compared, model, *rows, unit.left.settings["decide"])
     for line in explanation_lines(found):
         speaker.say(line)
     speaker.summary(asdict(found))
