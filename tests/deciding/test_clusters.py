@@ -19,6 +19,10 @@ LINKS = st.lists(
 UNIQUE = st.sets(st.sampled_from(OWNERS))
 
 
+def ordered(links):
+    return sorted(links, key=lambda link: (-link[2], link[0], link[1]))
+
+
 def connected(members, links):
     """Whether links within a group lead from one member to all others."""
     reached, before = {members[0]}, set()
@@ -30,24 +34,37 @@ def connected(members, links):
     return reached == set(members)
 
 
-def slowly(links, unique):
-    """The definition: the heaviest link first, and join its two groups if that is allowed."""
+def slowly(links, unique, apart=0.0):
+    """The definition: the likeliest pair first, and join its two groups if more speaks for it."""
+    last = {frozenset((one, other)): odds for one, other, odds in reversed(ordered(links))}
     groups = [{record} for link in links for record in link[:2]]
     groups = [set(one) for one in {frozenset(group) for group in groups}]
-    for one, other, _ in sorted(links, key=lambda link: (-link[2], link[0], link[1])):
+    for one, other, odds in ordered(links):
         ours = next(group for group in groups if one in group)
         theirs = next(group for group in groups if other in group)
         owners = Counter(owner for owner, _ in ours | theirs)
-        if ours is not theirs and all(owners[owner] <= 1 for owner in unique):
+        total = sum(last.get(frozenset((a, b)), apart) for a in ours for b in theirs)
+        allowed = odds > 0 and ours is not theirs and total > 0
+        if allowed and all(owners[owner] <= 1 for owner in unique):
             groups = [group for group in groups if group is not ours and group is not theirs]
             groups.append(ours | theirs)
     return tuple(sorted(tuple(sorted(group)) for group in groups if len(group) > 1))
 
 
 @settings(deadline=None)
-@given(links=LINKS, unique=UNIQUE)
-def test_clusters_agree_with_the_definition(links, unique):
-    assert cluster(links, unique).members == slowly(links, unique)
+@given(links=LINKS, unique=UNIQUE, less=st.integers(0, 6), apart=st.sampled_from([0.0, -1.0, -4.0]))
+def test_clusters_agree_with_the_definition(links, unique, less, apart):
+    links = [(one, other, odds - less) for one, other, odds in links]
+    assert cluster(links, unique, apart).members == slowly(links, unique, apart)
+
+
+def test_a_chain_does_not_join_two_persons():
+    one, two, three = ("a", "1"), ("a", "2"), ("a", "3")
+    chain = [(one, two, 3.0), (two, three, 2.0)]
+    assert cluster(chain).members == ((one, two, three),)
+    assert cluster(chain, apart=-3.0).members == ((one, two),)
+    assert cluster([*chain, (one, three, -1.0)], apart=-3.0).members == ((one, two, three),)
+    assert cluster([*chain, (one, three, -2.5)], apart=-3.0).members == ((one, two),)
 
 
 @settings(deadline=None)
@@ -72,7 +89,8 @@ def test_the_order_of_the_links_does_not_matter(links, unique, seed):
 
 @settings(deadline=None)
 @given(links=LINKS)
-def test_without_unique_owners_clusters_are_all_that_is_connected(links):
+def test_if_nothing_speaks_against_it_clusters_are_all_that_is_connected(links):
+    links = [(one, other, abs(odds)) for one, other, odds in links]
     found = cluster(links).members
     for one, other, _ in links:
         assert one == other or any({one, other} <= set(members) for members in found)

@@ -1,11 +1,13 @@
 """Clusters: records of several owners, or of one, that belong to one person."""
 
-from collections.abc import Collection, Iterable
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 Record = tuple[str, str]  # owner, id
+Pair = tuple[Record, Record, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +26,52 @@ class Clusters:
         return pl.DataFrame(rows, schema=columns, orient="row")
 
 
-def cluster(
-    links: Iterable[tuple[Record, Record, float]], unique: Collection[str] = ()
-) -> Clusters:
-    """Group linked records, the heaviest links first.
+def cluster(pairs: Iterable[Pair], unique: Collection[str] = (), apart: float = 0.0) -> Clusters:
+    """Group records that belong to one person: the likeliest pairs first, groups as a whole.
 
-    A link that would put two records of a `unique` owner, who says that nobody is in its file
-    twice, into one group is left out. Ties go by owner and id.
+    A pair is two records and how much speaks for their being one person, as log odds. Two groups
+    become one if more speaks for it than against it, summed over all their pairs: a chain of good
+    pairs does not join records that look like two persons. For two records that are no pair
+    `apart` is taken, since they were too unlikely to be listed.
+
+    Two groups with records of the same `unique` owner, who says that nobody is in its file
+    twice, stay apart. Ties go by owner and id.
 
     >>> one, two, three = ("a", "1"), ("b", "1"), ("a", "2")
     >>> cluster([(one, two, 9.0), (three, two, 5.0)], unique={"a"}).members
     ((('a', '1'), ('b', '1')),)
+    >>> cluster([(one, two, 9.0), (three, two, 5.0)], apart=-7.0).members
+    ((('a', '1'), ('b', '1')),)
     """
-    group: dict[Record, list[Record]] = {}
-    owners: dict[int, set[str]] = {}
-    for one, other, _ in sorted(links, key=lambda link: (-link[2], link[0], link[1])):
-        for record in (one, other):
-            if record not in group:
-                group[record] = [record]
-                owners[id(group[record])] = {record[0]}.intersection(unique)
+    known: dict[Record, dict[Record, float]] = {}
+    ordered = sorted(pairs, key=lambda pair: (-pair[2], pair[0], pair[1]))
+    for one, other, odds in ordered:
+        if one != other:
+            known.setdefault(one, {})[other] = known.setdefault(other, {})[one] = odds
+    group = {record: [record] for record in known}
+    owners = {id(members): {members[0][0]}.intersection(unique) for members in group.values()}
+    for one, other, odds in ordered:
+        if odds <= 0:
+            break
+        if one == other or group[one] is group[other]:
+            continue
         large, small = sorted((group[one], group[other]), key=len, reverse=True)
-        if large is small or owners[id(large)] & owners[id(small)]:
+        if owners[id(large)] & owners[id(small)] or _for(large, small, known, apart) <= 0:
             continue
         large += small
         owners[id(large)] |= owners[id(small)]
         group.update(dict.fromkeys(small, large))
     found = {id(members): tuple(sorted(members)) for members in group.values() if len(members) > 1}
     return Clusters(tuple(sorted(found.values())))
+
+
+def _for(
+    large: Sequence[Record],
+    small: Sequence[Record],
+    known: Mapping[Record, Mapping[Record, float]],
+    apart: float,
+) -> float:
+    """What speaks for two groups being one person."""
+    members = set(large)
+    listed = [odds for record in small for other, odds in known[record].items() if other in members]
+    return math.fsum(listed) + apart * (len(large) * len(small) - len(listed))

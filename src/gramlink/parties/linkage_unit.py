@@ -1,11 +1,12 @@
 """The linkage unit: sees encoded records under pseudonyms, no base and no id."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import log
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.deciding.clusters import Clusters, Record, cluster
+from gramlink.deciding.clusters import Clusters, Pair, cluster
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links, decide
 from gramlink.encodings.encoding import Compared
@@ -15,6 +16,9 @@ from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Pass
 from gramlink.parties.admission import check_comparable
 from gramlink.scoring.score import score
+
+UNLISTED = 0.05  # the probability of a pair that is not even a possible link, at most
+LEAST = 1e-6  # as probabilities are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +83,38 @@ def link_all(
 
     A cluster holds at most one record of an owner who says that nobody is in its file twice.
     """
-    results, links = [], []
+    results, pairs = [], []
     for one, other in combinations(sorted(bundles, key=lambda bundle: bundle.owner), 2):
         unit = LinkageUnit.of(one, other)
         linkage = unit.link(rule, progress)
         results.append((unit, linkage))
-        links += weighted(linkage.links, unit.left.owner, unit.right.owner)
-    return results, cluster(links, {bundle.owner for bundle in bundles if bundle.unique})
+        pairs += weighted(linkage, unit.left.owner, unit.right.owner)
+    unique = {bundle.owner for bundle in bundles if bundle.unique}
+    return results, cluster(pairs, unique, apart(linkage for _, linkage in results))
 
 
-def weighted(links: Links, left: str, right: str) -> list[tuple[Record, Record, float]]:
-    """Links between two owners as clusters take them: the heaviest, or nearest, first."""
-    details = links.details
-    weights = details["match_weight"] if "match_weight" in details else -details["distance"]
-    return [
-        ((left, one), (right, other), weight)
-        for one, other, weight in zip(links.left, links.right, weights, strict=True)
-    ]
+def weighted(linkage: Linkage, left: str, right: str) -> list[Pair]:
+    """Links and possible links between two owners as clusters take them.
+
+    Links by distance alone have no probability: each speaks for itself, the nearer the more.
+    """
+    found: list[Pair] = []
+    for links in (linkage.links, linkage.possible):
+        if linkage.model:
+            odds = [_log_odds(one) for one in links.details["match_probability"]]
+        else:
+            odds = [1 / (1 + one) for one in links.details["distance"]] if len(links) else []
+        found += [
+            ((left, one), (right, other), weight)
+            for one, other, weight in zip(links.left, links.right, odds, strict=True)
+        ]
+    return found
+
+
+def apart(linkages: Iterable[Linkage]) -> float:
+    """The log odds of two records that were not even listed; 0 where there are only distances."""
+    return _log_odds(UNLISTED) if all(linkage.model for linkage in linkages) else 0.0
+
+
+def _log_odds(probability: float) -> float:
+    return log(max(probability, LEAST) / max(1 - probability, LEAST))

@@ -26,7 +26,7 @@ def dedupe(
     Example: gramlink dedupe hospital.csv -o hospital-duplicates.csv
     """
     from gramlink.deciding.clusters import cluster
-    from gramlink.parties.linkage_unit import weighted
+    from gramlink.parties.linkage_unit import apart, weighted
     from gramlink.parties.one_process import deduplicate
     from gramlink.reports.summary import estimate_lines, pass_lines, weight_lines
 
@@ -37,7 +37,7 @@ def dedupe(
     schema = source.schema()
     records = source.records(schema)
     found = deduplicate(records, schema)
-    clusters = cluster(weighted(found.links, data.stem, data.stem))
+    clusters = cluster(weighted(found, data.stem, data.stem), apart=apart([found]))
     write_csv(output, clusters.to_polars().drop("owner"))
     assert found.model is not None  # noqa: S101  # records of one field are refused
     for lines in (pass_lines(found), weight_lines(found.model), estimate_lines(found)):
