@@ -24,7 +24,8 @@ Floats = npt.NDArray[np.float64]
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
 LEAST = 1e-9  # a share
 MOSTLY_EQUAL, WITHIN = 0.9, 0.05  # what one would guess of matches: equal, within some edits
-BELIEVED, OPEN = 100.0, 5.0  # pairs that this guess is worth, and that of a sort found later
+BELIEVED = 100.0  # pairs that this guess is worth
+FIRMLY = 10_000.0  # and in a file where relatives may outnumber matches by far, at first
 MOST_SORTS = 8  # found later
 TURNS, STEADY = 20, 1e-3  # of learning matches and what else has changed
 ROUNDS = 60  # of expectation maximisation in a turn
@@ -66,7 +67,7 @@ def _with_related(model: Model, compared: Compared) -> Model:
         return replace(model, within=Within(patterns, gaps, random, ()))
     known = random.log_expected(patterns.levels)
     start = Sort(1.0, _guess(within.levels))
-    found = grown(patterns, gaps, lambda _: known, start)
+    found = grown(patterns, gaps, lambda _: known, start, FIRMLY)
     factor = compared.pairs / within.pairs
     related = tuple(
         Sort(
@@ -87,29 +88,30 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
         return replace(model, matches=(replace(model.matches[0], count=0.0),))
 
     def known(sorts: Sequence[Sort]) -> Floats:
-        return np.logaddexp(*_between(model, sorts).log_others(patterns.levels))
+        related = tuple(changed(model.related, _told_apart(model, sorts)[0], model.random))
+        return np.logaddexp(*replace(model, related=related).log_others(patterns.levels))
 
-    found = grown(patterns, model.gaps, known, model.matches[0])
-    return _between(model, found.sorts)
+    believed = BELIEVED if model.within else FIRMLY
+    found = grown(patterns, model.gaps, known, model.matches[0], believed)
+    matches, others = _told_apart(model, found.sorts)
+    related = (*changed(model.related, matches, model.random), *others)
+    return replace(model, matches=matches, related=related)
 
 
-def _between(model: Model, sorts: Sequence[Sort]) -> Model:
-    """The model with sorts that were found beside its related pairs, told apart."""
-    matches = tuple(sort for sort in sorts if model.could_match(sort)) or (
-        replace(sorts[0], count=0.0),
-    )
+def _told_apart(model: Model, sorts: Sequence[Sort]) -> tuple[tuple[Sort, ...], tuple[Sort, ...]]:
+    """Sorts of matches, and of others; if none could be matches, there are no matches."""
+    matches = tuple(sort for sort in sorts if model.could_match(sort))
     others = tuple(sort for sort in sorts if not model.could_match(sort))
-    return replace(
-        model,
-        matches=matches,
-        related=(*changed(model.related, matches, model.random), *others),
-    )
+    return matches or (replace(sorts[0], count=0.0),), others
 
 
-def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
-    """A mixture that begins with one sort and has as many more as are worth it."""
+def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort, believed: float) -> Mixture:
+    """A mixture that begins with one sort and has as many more as are worth it.
+
+    What is believed of the first sort is worth so many pairs while others are looked for.
+    """
     log_gaps = gaps.log_shares(patterns.levels, patterns.of_fields)
-    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, BELIEVED)])
+    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, believed)])
     parameters = 1 + sum(of.farther for of in patterns.of_fields)
     worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
     for _ in range(MOST_SORTS):
@@ -131,7 +133,10 @@ def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort) -> Mixture:
         if best.log_posterior - mixture.log_posterior < worth:
             break
         mixture = best
-    return mixture
+    if believed == BELIEVED:
+        return mixture
+    beliefs = (Belief(start.shares, BELIEVED), *mixture.beliefs[1:])
+    return _settled(patterns, log_gaps, known, mixture.sorts, beliefs)
 
 
 def _settled(
