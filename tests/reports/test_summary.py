@@ -9,17 +9,25 @@ from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.errors import InvalidParameter
+from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.reports.linkage_page import linkage_page
-from gramlink.reports.summary import estimate_lines, explanation_lines, pass_lines, weight_lines
+from gramlink.reports.summary import (
+    estimate_lines,
+    explanation_lines,
+    pass_lines,
+    sentences,
+    weight_lines,
+)
 from gramlink.scoring.mixture import Sort
 from gramlink.scoring.model import Model
 
-MATCH = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
-RANDOM = Sort(1000.0, (np.array([0.1, 0.8, 0.1]), np.array([0.01, 0.05, 0.9, 0.04])))
+MATCH = Sort(10.0, (np.array([0.95, 0.05, 1]), np.array([0.8, 0.12, 0.08, 1])))
+RANDOM = Sort(1000.0, (np.array([0.1, 0.9, 1]), np.array([0.01, 0.05, 0.94, 1])))
+GAPS = Gaps(np.array([[False, False], [True, False]]), np.array([0.9, 0.1]))
 PASSES = (Pass({"sex": 0, "surname": 1}), Pass({"surname": 0}))
-MODEL = Model(("sex", "surname"), (Levels(0), Levels(1)), 1000, (MATCH,), RANDOM, (), PASSES)
+MODEL = Model(("sex", "surname"), (Levels(0), Levels(1)), 1000, GAPS, (MATCH,), RANDOM, (), PASSES)
 LINKS = Links(("p1", "p2"), ("q1", "q2"), pl.DataFrame({"match_weight": [12.0, 9.5]}))
 LINKAGE = Linkage(
     LINKS,
@@ -86,12 +94,40 @@ def test_estimates_and_warnings_are_said_where_there_are_any():
     assert list(estimate_lines(PLAIN)) == []
 
 
-def test_an_explanation_is_a_line_for_each_reason_and_their_sum():
-    reasons = (Reason("sex", "equal", 1.0, -0.25), Reason("surname", "farther", -4.0, 0.0))
-    lines = list(explanation_lines(Explanation(reasons, 0.5, -2.75, 0.125)))
-    assert lines[1].split() == ["sex", "equal", "+1.0", "-0.2"]
-    assert lines[2].split() == ["surname", "farther", "-4.0"]
-    assert [line.split()[-1] for line in lines[3:]] == ["+0.5", "-2.8", "0.1250"]
+def explanation(**changes):
+    reasons = (Reason("sex", "equal", 1.0, -0.25), Reason("surname", "equal", 9.0, 3.0))
+    parts = {
+        "together": 0.5, "related": -4.0, "weight": 9.25, "prior": -10.0, "rivals": -2.0,
+        "probability": 0.1294,
+    }  # fmt: skip
+    return Explanation(reasons, **{**parts, **changes})
+
+
+def test_an_explanation_is_a_step_for_each_reason_and_their_sum():
+    lines = list(explanation_lines(explanation()))
+    steps = lines[lines.index("") + 2 :]
+    assert steps[0].split()[:3] == ["sex", "equal", "+0.8"]
+    assert steps[1].split()[:6] == ["surname", "equal,", "a", "rare", "value", "+12.0"]
+    bits = [next(word for word in line.split() if word[0] in "+-") for line in steps[2:8]]
+    assert bits == ["+0.5", "-4.0", "-10.0", "-2.0", "-2.8", "+9.2"]
+    assert steps[-1].split() == ["probability", "0.1294"]
+
+
+def test_a_waterfall_falls_where_something_is_taken_away():
+    lines = list(explanation_lines(explanation()))
+    bars = [line[54:] for line in lines[lines.index("") + 2 :][:6]]
+    assert [set(bar.strip()) for bar in bars] == [{"+"}, {"+"}, {"+"}, {"-"}, {"-"}, {"-"}]
+    for one, other in zip(bars[:2], bars[1:3], strict=True):  # each begins where one ends
+        assert len(one) - 1 == len(other) - len(other.lstrip())
+
+
+def test_an_explanation_begins_in_words():
+    said = " ".join(list(explanation_lines(explanation()))[:3])
+    assert "probably not one person, with a probability of 0.1294 (equal: sex, surname)" in said
+    assert "relatives often look like this, which takes away 4.0 bits" in said
+    assert "another candidate suits one of the two records as well or better" in said
+    (alone,) = sentences(explanation(related=-0.1, rivals=0.0, probability=0.97))
+    assert alone.startswith("probably one person")
 
 
 @pytest.fixture(scope="module")

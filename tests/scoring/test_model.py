@@ -1,4 +1,5 @@
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.scoring.mixture import Patterns, Sort
-from gramlink.scoring.model import TRUST, Model, Within
+from gramlink.scoring.model import DISTRUST, ODD, TRUST, Model, Within
 
 NAMES, LEVELS = ("surname", "born"), (Levels(1), Levels(0))
 GOOD = Sort(90.0, (np.array([0.8, 0.12, 0.08, 1]), np.array([0.9, 0.1, 1])))
@@ -70,7 +71,7 @@ def test_who_differs_in_what_a_household_does_not_share_is_no_match():
     )
     # relatives share surname and street, so that the date of birth is all that makes a person
     assert files.could_match(alike(0.05, 0.9, 0.9))
-    assert files.could_match(alike(0.05, 0.05, 0.9))
+    assert not files.could_match(alike(0.05, 0.05, 0.9))  # in too little they agree
     assert not files.could_match(alike(0.9, 0.9, 0.05))
     # unless there are more of them than relatives
     assert files.could_match(alike(0.9, 0.9, 0.05, count=600.0))
@@ -111,14 +112,38 @@ def test_other_pairs_are_as_the_sorts_say_where_nothing_was_counted():
     assert (none == -np.inf).all()
 
 
+def corrected(seen, expected):
+    """The mean of a factor that is about 1 as a rule, and may be any now and then."""
+    rules = ((1 - ODD, TRUST), (ODD, DISTRUST))
+    # how likely the number is if the factor has a gamma distribution: negative binomial
+    likely = [
+        share
+        * math.gamma(seen + trust) / math.gamma(trust) / math.factorial(seen)
+        * (trust / (expected + trust)) ** trust * (expected / (expected + trust)) ** seen
+        for share, trust in rules
+    ] if seen < 150 else [1.0, 0.0]  # fmt: skip
+    means = [(seen + trust) / (expected + trust) for _, trust in rules]
+    return sum(p * mean for p, mean in zip(likely, means, strict=True)) / sum(likely)
+
+
+def test_a_pattern_that_is_seen_far_too_often_is_believed():
+    twins = Patterns(np.array([[0, 0]]), np.array([20]), LEVELS)
+    few = replace(WITHIN, patterns=twins, related=())
+    times = np.exp(few.log_correction(np.array([[0, 0]])))[0]
+    assert times == pytest.approx(corrected(20, 8000 * 0.01 * 0.001 * 0.9), rel=1e-6)
+    assert times > 15
+    once = replace(few, patterns=Patterns(np.array([[0, 0]]), np.array([1]), LEVELS))
+    assert np.exp(once.log_correction(np.array([[0, 0]])))[0] < 1.1
+
+
 def test_other_pairs_are_corrected_by_counts_the_more_so_the_larger_they_are():
     chosen = SEEN.levels
     both = np.exp(np.logaddexp(*model().log_others(chosen)))
     sorts = np.exp(np.logaddexp(*model(within=None).log_others(chosen)))
     expected = sum(np.exp(one.log_expected(chosen)) for one in (WITHIN.random, *WITHIN.related))
     expected *= 0.9  # of all pairs, so many miss nothing
-    times = (SEEN.counts + TRUST) / (expected + TRUST)
-    assert both == pytest.approx(sorts * times)
+    times = [corrected(int(n), float(e)) for n, e in zip(SEEN.counts, expected, strict=True)]
+    assert both == pytest.approx(sorts * times, rel=1e-5)
     assert (both / sorts)[1] == pytest.approx(9000 / expected[1], rel=0.01)
     unseen = np.array([[1, 1]])  # what was never seen is expected all the same, but less
     assert np.exp(WITHIN.log_correction(unseen)) < 1

@@ -11,7 +11,7 @@ is the least common multiple of the lengths, so all of them are whole numbers.
           │                 └────────► counts ───────────────┐
           └──► thresholds (with edits) ──► a limit each ──┐  │
                                                           ▼  ▼
-                                       join or comparison ──► pairs ──► score, greedy ──► links
+                                       join or comparison ──► pairs ──► score, matchings ──► links
 
 **How the join avoids most pairs.** With grams of 1 to 3 symbols, a step of one in a count adds
 36 to the squared distance for a single symbol, 9 for two symbols and 4 for three. A limit of
@@ -44,7 +44,9 @@ cheapest; each way finds all pairs.
     interning     the same number for equal rows of bytes
     comparison    pairs of records of several fields that a pass finds, with all their distances
     score         the odds that a pair is a match
-    greedy        deciding one-to-one
+    mixture       how pairs of each pattern are shared out among sorts
+    matchings     how likely pairs are if no record has two matches, and the best set of them
+    greedy        deciding one-to-one by distance alone
 
 Only this package and `gramlink.lab.rivals.kernels` import numba, and no other module
 imports them until it has something to compute: importing numba takes a second. Functions marked

@@ -100,8 +100,11 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
 
 def _told_apart(model: Model, sorts: Sequence[Sort]) -> tuple[tuple[Sort, ...], tuple[Sort, ...]]:
     """Sorts of matches, and of others; if none could be matches, there are no matches."""
-    matches = tuple(sort for sort in sorts if model.could_match(sort))
-    others = tuple(sort for sort in sorts if not model.could_match(sort))
+    for _ in range(2):  # who is related tells what makes a person
+        others = tuple(sort for sort in sorts if not model.could_match(sort))
+        matches = tuple(sort for sort in sorts if model.could_match(sort))
+        if not model.within:
+            model = replace(model, related=others)
     return matches or (replace(sorts[0], count=0.0),), others
 
 

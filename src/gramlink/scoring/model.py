@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import lgamma
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 SELDOM = 0.3  # the share of equal values that matches have at least, in all fields but one
+ENOUGH = 0.4  # the share of fields in which matches of a sort are often equal, at least
 SELDOM_KNOWN = 0.7  # the share of missing values from which a field says too little
 COMMON = 0.3  # the share of random pairs that are equal from which a field says too little
-TRUST = 0.3  # pairs that what the sorts expect is worth, beside counts
+TRUST, DISTRUST = 20.0, 0.3  # pairs that what sorts expect of a pattern is worth, beside counts
+ODD = 0.02  # the share of patterns of which they know little
 SIMULATED, SEED = 50_000, 2013  # matches, to see how many the passes find
 
 
@@ -35,12 +38,30 @@ class Within:
     def log_correction(self, levels: Ints) -> Floats:
         """The logarithm of how many times more pairs of each pattern there are than expected.
 
-        The more pairs were seen, the more it is trusted: what no sort describes shows there.
+        Most patterns are as frequent as the sorts expect, but for chance. A few are not, such as
+        those of twins: no sort describes them, and they are seen far more often.
         """
         expected = np.logaddexp(self.random.log_expected(levels), _log_sum(self.related, levels))
-        expected = expected + self.gaps.log_shares(levels, self.patterns.of_fields)
-        seen = np.log(self.patterns.counts_of(levels) + TRUST)
-        return np.asarray(seen - np.logaddexp(expected, np.log(TRUST)))
+        expected = np.exp(expected + self.gaps.log_shares(levels, self.patterns.of_fields))
+        seen = self.patterns.counts_of(levels)
+        likely = [
+            np.log(share) + _log_seen(seen, expected, trust)
+            for share, trust in ((1 - ODD, TRUST), (ODD, DISTRUST))
+        ]
+        odd = np.exp(likely[1] - np.logaddexp(*likely))
+        usual, unusual = ((seen + trust) / (expected + trust) for trust in (TRUST, DISTRUST))
+        return np.asarray(np.log((1 - odd) * usual + odd * unusual))
+
+
+def _log_seen(seen: Floats, expected: Floats, trust: float) -> Floats:
+    """The logarithm of how likely these numbers are, but for a part that is the same for any trust.
+
+    What is expected is right up to a factor: the factor has a gamma distribution with a mean of 1,
+    as if it had been found from so many pairs.
+    """
+    rising = np.array([lgamma(one + trust) - lgamma(trust) for one in seen.tolist()])
+    share = np.log(expected / (expected + trust), where=expected > 0, out=np.zeros_like(expected))
+    return np.asarray(rising + trust * np.log(trust / (expected + trust)) + seen * share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +108,11 @@ class Model:
 
         What relatives do not share makes a person: a given name, a date of birth. Matches hardly
         ever differ in more than one such field, nor in the only one there is, unless there are
-        more such pairs than relatives.
+        more such pairs than relatives. And they agree in some fields.
         """
-        relatives = [
-            one for one in self.related if sum(self._often(one, f) for f in self._telling) > 1
-        ]
+        related = self.within.related if self.within else self.related
+        times = self.pairs / self.within.random.count if self.within else 1.0
+        relatives = [one for one in related if self._agreeing(one) > 1]
         number = sum(one.count for one in relatives)
         personal = [
             field
@@ -100,7 +121,12 @@ class Model:
             <= SELDOM * number
         ]
         seldom = sum(not self._often(sort, field) for field in personal or self._telling)
-        return seldom <= (len(personal) > 1) or 0 < number < sort.count
+        enough = self._agreeing(sort) >= ENOUGH * len(self._telling)
+        return enough and (seldom <= (len(personal) > 1) or 0 < times * number < sort.count)
+
+    def _agreeing(self, sort: Sort) -> int:
+        """In how many fields that tell pairs apart those of a sort are often equal."""
+        return sum(self._often(sort, field) for field in self._telling)
 
     @staticmethod
     def _often(sort: Sort, field: int) -> bool:

@@ -47,7 +47,7 @@ class Population:
 
         >>> files = Population(count=100, overlap=0.2, twice=(0.1, 0.0)).draw(seed=1)
         >>> len(files.left), len(files.right), len(files.truth)
-        (110, 100, 21)
+        (110, 100, 22)
 
         Privacy: nobody's data.
         """
