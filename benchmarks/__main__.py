@@ -1,7 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, linkage, persons, attack, load (default: all), and
-`--output FILE` to keep the page.
+ARGS: any of speed, join, linkage, persons, attack, load (default: these), or matrix, which takes
+an hour; and `--output FILE` to keep the page.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, join, linkage, load, persons, speed
+from benchmarks import attack, join, linkage, load, matrix, persons, speed
 
 PARTS = {
     "speed": speed.table,
@@ -20,7 +20,9 @@ PARTS = {
     "persons": persons.table,
     "attack": attack.table,
     "load": load.table,
+    "matrix": matrix.table,
 }
+LONG = ("matrix",)
 
 HEAD = """\
 # Measurements
@@ -37,7 +39,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
     parser.add_argument("--output", type=Path)
     chosen = parser.parse_args()
-    parts = chosen.parts or list(PARTS)
+    parts = chosen.parts or [part for part in PARTS if part not in LONG]
     page = HEAD.format(
         arguments=" ".join(
             [*chosen.parts, f"--output {chosen.output}"] if chosen.output else parts

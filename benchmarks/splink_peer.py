@@ -32,6 +32,7 @@ class Peer:
     """What Splink found: links best first, one to one, and what they cost."""
 
     links: list[tuple[str, str]]
+    probabilities: list[float]
     seconds: float
     choosing: float  # seconds before that, to choose settings by the data
     candidates: int
@@ -88,11 +89,17 @@ def link(
     candidates = pairs.as_duckdbpyrelation().count("*").fetchall()[0][0]
     scored = linker.inference.predict(threshold_match_probability=threshold)
     ids = [f"{id_column}_l", f"{id_column}_r"]
-    best = scored.as_duckdbpyrelation().pl().select(*ids, "match_weight")
+    best = scored.as_duckdbpyrelation().pl().select(*ids, "match_weight", "match_probability")
     # Probabilities round to 1 and tie; weights do not.
     best = best.sort("match_weight", *ids, descending=[True, False, False])
-    links = _one_to_one(best.select(ids).iter_rows())
-    return Peer(links, perf_counter() - started, started - begun, candidates)
+    links = _one_to_one(best.select(*ids, "match_probability").iter_rows())
+    return Peer(
+        [(i, j) for i, j, _ in links],
+        [probability for _, _, probability in links],
+        perf_counter() - started,
+        started - begun,
+        candidates,
+    )
 
 
 def _strict_rules(columns: Sequence[str], groups: Sequence[Columns]) -> list[Columns]:
@@ -221,13 +228,13 @@ def _together(columns: Columns, kinds: dict[str, str]) -> ComparisonCreator:
     )
 
 
-def _one_to_one(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _one_to_one(pairs: Iterable[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
     taken_left: set[str] = set()
     taken_right: set[str] = set()
     links = []
-    for i, j in pairs:
+    for i, j, probability in pairs:
         if i not in taken_left and j not in taken_right:
             taken_left.add(i)
             taken_right.add(j)
-            links.append((i, j))
+            links.append((i, j, probability))
     return links
