@@ -118,7 +118,13 @@ def test_each_file_of_febrl_gets_the_fields_it_has(febrl, name):
     assert schema["address_1"].alphabet == schema["address_2"].alphabet == WITH_DIGITS
     assert schema["suburb"].alphabet == ALPHABET
     assert schema["date_of_birth"].format == "YYYYMMDD"
-    assert len(set(schema.costs.values()) - {0}) == 1
+    assert {name: float(schema[name].share) for name in schema.costs if schema.costs[name]} == {
+        "given_name": 2,
+        "surname": 2,
+        "address_1": 1,
+        "address_2": 1,
+        "suburb": 0.5,
+    }
     assert proposal.left_out == {}
     assert len(read_records(febrl / name, schema)) == 5000
 
@@ -165,11 +171,11 @@ def test_a_file_of_one_field_is_linked_by_one_typo(tmp_path):
 def test_the_settings_in_the_comments_are_what_holds_without_them(tmp_path):
     text = propose(with_ids({"surname": MANY})).text
     (tmp_path / "plain.toml").write_text(text)
-    head, _, rest = text.partition("share = 1\n")
-    (tmp_path / "stated.toml").write_text(f"{head}share = 1\n{TEXT_SETTINGS}{rest}")
+    head, _, rest = text.partition("share = 2\n")
+    (tmp_path / "stated.toml").write_text(f"{head}share = 2\n{TEXT_SETTINGS}{rest}")
     assert load_schema(tmp_path / "stated.toml") == load_schema(tmp_path / "plain.toml")
     assert load_schema(tmp_path / "plain.toml") == Schema(
-        fields=(Field(name="surname", column="surname"),)
+        fields=(Field(name="surname", column="surname", share=2),)
     )
 
 
@@ -286,6 +292,32 @@ def test_a_category_of_another_script_keeps_its_letters(tmp_path):
     schema = loaded(proposal, tmp_path)
     assert set("МЖ") <= set(schema["sex"].alphabet)
     assert schema["группа"].kind == "category"
+
+
+# shares of epsilon
+
+
+@pytest.mark.parametrize(
+    ("column", "share"),
+    [
+        ("Last Name", 2),
+        ("vorname", 2),
+        ("full_name", 2),
+        ("street", 1),
+        ("address_2", 1),
+        ("occupation", 1),
+        ("City", 0.5),
+        ("suburb", 0.5),
+        ("province", 0.5),
+    ],
+)
+def test_a_share_follows_from_the_heading_and_not_from_the_cells(column, share):
+    assert {guessed(column, values).share for values in (MANY, ["NG"] * 9, [])} == {share}
+
+
+def test_two_files_give_a_field_the_larger_of_their_shares(tmp_path):
+    proposals = propose_both(with_ids({"surnames": MANY}), with_ids({"surname": MANY}))
+    assert {loaded(one, tmp_path)["surname"].share for one in proposals} == {2}
 
 
 # dates in three columns

@@ -65,6 +65,7 @@ class Guess:
     missing: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     unfit: str = ""
+    share: float = 1  # of epsilon, if it is text; it follows from the heading alone
 
 
 def guess(heading: Heading, cells: pl.Series) -> Guess:
@@ -73,7 +74,7 @@ def guess(heading: Heading, cells: pl.Series) -> Guess:
     >>> from gramlink.records.proposal.headings import heading_of
     >>> guess(heading_of("born"), pl.Series(["31.12.1980", "1.2.1999"]))
     Guess(kind='date', alphabet='', length=0, format='DD/MM/YYYY', missing=(), checks=(), \
-unfit='')
+unfit='', share=1)
 
     Privacy: reads raw records; a guess is fit to be public.
     """
@@ -88,7 +89,7 @@ unfit='')
     if missing:
         checks += (PLACEHOLDERS,)
     unfit = _unfit(heading, found, guessed.kind)
-    return replace(guessed, missing=missing, checks=checks, unfit=unfit)
+    return replace(guessed, missing=missing, checks=checks, unfit=unfit, share=heading.share)
 
 
 def date_of_parts(parts: list[pl.Series]) -> Guess | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 # Meanings that give two owners' columns the same field name, and what they are called.
 _CANONICAL = {
-    "given_name": "givenname firstname forename fname vorname prenom",
+    "given_name": "givenname givennames firstname firstnames forename forenames fname vorname prenom",
     "middle_name": "middlename secondname mname",
     "surname": "surname lastname familyname lname nachname familienname",
     "date_of_birth": "dateofbirth dob birthdate birthday birthdt geburtsdatum datenaissance",
@@ -41,6 +41,12 @@ _MEANINGS = {
     for meaning, synonyms in (*_CANONICAL.items(), *_KEPT.items())
     for synonym in synonyms.split()
 }
+# How much of epsilon a text of a meaning gets: names tell most, places have few values.
+_SHARES = {
+    **dict.fromkeys(("given_name", "surname", "name"), 2),
+    **dict.fromkeys(("city", "place", "state", "country", "sex", "marital_status", "group"), 0.5),
+}
+_USUAL_SHARE = 1
 _PARTS_OF_BIRTH = (
     [
         "birthyear",
@@ -141,6 +147,15 @@ class Heading:
     def of_addresses(self) -> bool:
         """Whether columns of texts with house numbers are called this."""
         return self.meaning in ("address", "street") or self._has(_ADDRESS_WORDS)
+
+    @property
+    def share(self) -> float:
+        """What a text field of this name gets of epsilon, next to the others.
+
+        >>> [heading_of(name).share for name in ("last name", "street", "town")]
+        [2, 1, 0.5]
+        """
+        return _SHARES.get(self.meaning, _USUAL_SHARE)
 
     @property
     def of_stamps(self) -> bool:

@@ -133,11 +133,13 @@ def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
     symbols = {*one.alphabet, *other.alphabet}
     alphabet = "".join(symbol for symbol in EVERY_SYMBOL if symbol in symbols)
     length = max(one.length, other.length)
+    share = max(one.share, other.share)
     if one.kind == "category":
         length = min(length, MOST_SYMBOLS // len(alphabet))
 
     def agreed(guess: Guess) -> Guess:
-        return replace(guess, alphabet=alphabet, length=length, checks=(*guess.checks, *checks))
+        settings = replace(guess, alphabet=alphabet, length=length, share=share)
+        return replace(settings, checks=(*guess.checks, *checks))
 
     return replace(our, guess=agreed(one)), replace(their, guess=agreed(other))
 
@@ -147,4 +149,5 @@ def _as_text(guess: Guess) -> Guess:
         return guess
     alphabet = ALPHABET + DIGITS + guess.alphabet
     checks = tuple(check for check in guess.checks if check == PLACEHOLDERS)
-    return Guess("text", alphabet, LENGTHS["text"], missing=guess.missing, checks=checks)
+    length, share = LENGTHS["text"], guess.share
+    return Guess("text", alphabet, length, missing=guess.missing, checks=checks, share=share)
