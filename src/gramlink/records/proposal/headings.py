@@ -106,7 +106,10 @@ _STAMP_WORDS = {
     "extract", "extracted", "extraction", "loaded", "load", "imported", "import", "timestamp",
     "processed", "snapshot", "version",
 }  # fmt: skip
-_TEXT_WORDS = {"note", "notes", "comment", "comments", "remark", "remarks", "description", "memo"}
+_TEXT_WORDS = {
+    "note", "notes", "comment", "comments", "remark", "remarks", "description", "memo",
+    "narrative", "freetext", "details",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,10 @@ EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
 NOT_THERE = "the other file has no such column, or none that can be used"
 BY_SPELLING = "the other owner's column has a different name; does it hold the same thing?"
 TWO_KINDS = "it is {} in one file and {} in the other, so it is taken as text"
+TWO_LENGTHS = (
+    "one file writes shorter values than the other; if these mean the same, say so in `codes`, "
+    "or they may never match"
+)
 TWO_SCRIPTS = "the two files write it in different scripts, which never match"
 
 
@@ -135,6 +139,10 @@ def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
     length = max(one.length, other.length)
     share = max(one.share, other.share)
     if one.kind == "category":
+        if one.length != other.length:
+            checks.append(TWO_LENGTHS)
+        if our.heading.meaning == "sex":  # whose first letter may be enough
+            length = min(one.length, other.length)
         length = min(length, MOST_SYMBOLS // len(alphabet))
 
     def agreed(guess: Guess) -> Guess:
