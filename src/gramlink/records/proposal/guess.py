@@ -166,9 +166,7 @@ def _as_category(heading: Heading, texts: pl.Series) -> Guess | None:
     return Guess("category", alphabet, length, checks=checks)
 
 
-def _spelling(
-    texts: pl.Series, lengths: tuple[int, ...]
-) -> tuple[str, int, tuple[str, ...]]:
+def _spelling(texts: pl.Series, lengths: tuple[int, ...]) -> tuple[str, int, tuple[str, ...]]:
     """A category's alphabet and standard length: one of these, or that of words."""
     alphabet, checks = _alphabet(texts, LETTERS + DIGITS, DIGITS)
     for length in lengths:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 # Meanings that give two owners' columns the same field name, and what they are called.
 _CANONICAL = {
-    "given_name": "givenname givennames firstname firstnames forename forenames fname vorname prenom",
+    "given_name": "givenname givennames firstname firstnames forename forenames fname vorname "
+    "prenom",
     "middle_name": "middlename secondname mname",
     "surname": "surname lastname familyname lname nachname familienname",
     "date_of_birth": "dateofbirth dob birthdate birthday birthdt geburtsdatum datenaissance",
@@ -24,7 +25,7 @@ _CANONICAL = {
     "country": "country countrycode land pays",
     "phone": "phone telephone phonenumber telephonenumber phoneno tel telefon",
     "email": "email emailaddress mail",
-    "marital_status": "maritalstatus maritalstat familienstand",
+    "marital_status": "maritalstatus marital civilstatus maritalstat familienstand",
 }
 # Meanings whose columns keep their own names, since two need not hold the same thing.
 _KEPT = {
@@ -106,6 +107,7 @@ _STAMP_WORDS = {
     "extract", "extracted", "extraction", "loaded", "load", "imported", "import", "timestamp",
     "processed", "snapshot", "version",
 }  # fmt: skip
+_AGES = {"age", "ageyears", "ageinyears", "alter"}
 _TEXT_WORDS = {
     "note", "notes", "comment", "comments", "remark", "remarks", "description", "memo",
     "narrative", "freetext", "details",
@@ -159,6 +161,16 @@ class Heading:
         [2, 1, 0.5]
         """
         return _SHARES.get(self.meaning, _USUAL_SHARE)
+
+    @property
+    def of_birth(self) -> bool:
+        """Whether columns of a part of the date of birth are called this."""
+        return any(squeezed(self.column) in names for names in _PARTS_OF_BIRTH)
+
+    @property
+    def of_ages(self) -> bool:
+        """Whether columns of ages are called this."""
+        return squeezed(self.column) in _AGES
 
     @property
     def of_stamps(self) -> bool:

@@ -12,11 +12,14 @@ from gramlink.records.proposal.columns import (
     as_proposal,
     candidates,
     choose_id,
+    reasons,
+    repeated,
     unique_names,
 )
 from gramlink.records.proposal.guess import CYRILLIC, GREEK, LENGTHS, PLACEHOLDERS, Guess
 from gramlink.records.proposal.headings import squeezed
 from gramlink.records.proposal.proposal import Proposal, shown
+from gramlink.records.proposal.repeats import Repeat, resolved
 
 CLOSE_WORDS, CLOSE_NAMES = 0.75, 0.9  # so that mother is not close to father, nor home to work
 EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
@@ -67,6 +70,12 @@ def propose_both(
         )
     left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
     right_out |= {column: NOT_THERE for one in their_lone for column in one.columns}
+    if not fields:
+        ours, theirs = [ours[i] for i in sorted(pairs)], [theirs[pairs[i]] for i in sorted(pairs)]
+        out = repeated_in_either((left, ours), (right, theirs))
+        left_out |= reasons(ours, out)
+        right_out |= reasons(theirs, out)
+        pairs = {place: place for place in range(len(ours)) if place not in out}
     both = [reconciled(ours[i], theirs[j]) for i, j in sorted(pairs.items())]
     # a name whose meaning is known goes before one that is merely spelt like it
     names = unique_names(
@@ -76,6 +85,18 @@ def propose_both(
         as_proposal(left, left_id, names, [our for our, _ in both], left_out),
         as_proposal(right, right_id, names, [their for _, their in both], right_out),
     )
+
+
+def repeated_in_either(
+    left: tuple[Sample, Sequence[Candidate]], right: tuple[Sample, Sequence[Candidate]]
+) -> dict[int, Repeat]:
+    """The paired columns that repeat others in the left file, or what is left in the right one."""
+    out = repeated(*left)
+    rest = [place for place in range(len(right[1])) if place not in out]
+    found = repeated(right[0], [right[1][place] for place in rest])
+    for place, one in found.items():
+        out[rest[place]] = replace(one, of=tuple(rest[other] for other in one.of))
+    return resolved(out)
 
 
 def paired(ours: Sequence[Candidate], theirs: Sequence[Candidate]) -> dict[int, int]:
