@@ -191,6 +191,11 @@ def test_a_piece_of_a_column_is_left_out(piece, whole):
     assert proposed(x=piece, y=whole) == (["y"], {"x": "it is part of y"})
 
 
+def test_a_surname_is_kept_beside_a_user_name_that_ends_with_it():
+    users = [given[0] + surname for given, surname in zip(GIVEN, SURNAME, strict=True)]
+    assert proposed(user=users, surname=SURNAME)[0] == ["user", "surname"]
+
+
 def test_a_piece_is_kept_if_the_whole_is_seldom_known():
     assert proposed(x=[name[0] for name in GIVEN], y=some(GIVEN, 0.4))[0] == ["x", "y"]
 

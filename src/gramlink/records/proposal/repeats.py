@@ -221,11 +221,16 @@ def _pieces(looks: Sequence[Look]) -> dict[int, Repeat]:
     out = {}
     for look in looks:
         longer = [one for one in looks if one.size > look.size and not one.of_dates]
-        for whole in (one for one in longer if _known(one, look) >= FILLED):
+        for whole in (one for one in longer if _may_replace(one, look)):
             if _repeated(_is_piece, look, whole) >= MOST:
                 out[look.place] = Repeat(PART, (whole.place,))
                 break
     return out
+
+
+def _may_replace(whole: Look, piece: Look) -> bool:
+    known = piece.heading.canonical  # a surname is not given up for a user name that ends with it
+    return known in ("", whole.heading.canonical) and _known(whole, piece) >= FILLED
 
 
 # measures of two cells
