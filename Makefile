@@ -19,9 +19,9 @@ test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
 	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
-coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach; kernels run as Python
+coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach, 97 % at least; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
-	  --cov --cov-report=
+	  --cov --cov-report= --cov-fail-under=0
 	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands

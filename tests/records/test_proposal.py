@@ -16,7 +16,6 @@ from gramlink.lab.datasets import persons
 from gramlink.records.dates import FORMATS
 from gramlink.records.fields import ALPHABET, DIGITS, LETTERS, Field
 from gramlink.records.proposal.columns import (
-    PART_OF_BIRTH,
     TOO_MANY,
     TWICE,
     UNREADABLE,
@@ -34,6 +33,7 @@ from gramlink.records.proposal.guess import (
     FREE_TEXT,
     GREEK,
     IDS,
+    NEARLY_EMPTY,
     NOT_DATES,
     OTHER_SCRIPT,
     PLACEHOLDERS,
@@ -48,6 +48,7 @@ from gramlink.records.proposal.pair import (
     BY_SPELLING,
     NOT_THERE,
     TWO_KINDS,
+    TWO_LENGTHS,
     TWO_SCRIPTS,
     propose_both,
 )
@@ -118,7 +119,13 @@ def test_each_file_of_febrl_gets_the_fields_it_has(febrl, name):
     assert schema["address_1"].alphabet == schema["address_2"].alphabet == WITH_DIGITS
     assert schema["suburb"].alphabet == ALPHABET
     assert schema["date_of_birth"].format == "YYYYMMDD"
-    assert len(set(schema.costs.values()) - {0}) == 1
+    assert {name: float(schema[name].share) for name in schema.costs if schema.costs[name]} == {
+        "given_name": 2,
+        "surname": 2,
+        "address_1": 1,
+        "address_2": 1,
+        "suburb": 0.5,
+    }
     assert proposal.left_out == {}
     assert len(read_records(febrl / name, schema)) == 5000
 
@@ -165,11 +172,11 @@ def test_a_file_of_one_field_is_linked_by_one_typo(tmp_path):
 def test_the_settings_in_the_comments_are_what_holds_without_them(tmp_path):
     text = propose(with_ids({"surname": MANY})).text
     (tmp_path / "plain.toml").write_text(text)
-    head, _, rest = text.partition("share = 1\n")
-    (tmp_path / "stated.toml").write_text(f"{head}share = 1\n{TEXT_SETTINGS}{rest}")
+    head, _, rest = text.partition("share = 2\n")
+    (tmp_path / "stated.toml").write_text(f"{head}share = 2\n{TEXT_SETTINGS}{rest}")
     assert load_schema(tmp_path / "stated.toml") == load_schema(tmp_path / "plain.toml")
     assert load_schema(tmp_path / "plain.toml") == Schema(
-        fields=(Field(name="surname", column="surname"),)
+        fields=(Field(name="surname", column="surname", share=2),)
     )
 
 
@@ -192,6 +199,9 @@ def test_the_settings_in_the_comments_are_what_holds_without_them(tmp_path):
         ("sex", ["1", "2"], "category"),
         ("sex", [], "category"),
         ("marital status", ["married", "divorced"], "category"),
+        ("marital status", ["married", "in a registered partnership"], "text"),
+        ("x", ["public", "private"] * 10, "category"),
+        ("x", MANY[:13] * 10, "text"),
         ("state", MANY, "text"),
         ("postcode", ["2041", "0800"], "digits"),
         ("postcode", ["SW1A 1AA", "EC1A 1BB"], "text"),
@@ -288,6 +298,94 @@ def test_a_category_of_another_script_keeps_its_letters(tmp_path):
     assert schema["группа"].kind == "category"
 
 
+# lengths of categories
+
+
+def with_problems(column, values, folder):
+    """What is wrong with the only field of a proposal."""
+    table = {"id": list(map(str, range(len(values)))), column: values}
+    schema = loaded(propose(sample(table)), folder)
+    return [one.what for one in read_records(pl.DataFrame(table), schema).problems]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "length"),
+    [
+        ("sex", ["M", "F"], 1),
+        ("sex", ["Male", "Female"], 1),
+        ("sex", ["male", "FEMALE", "M", "f", "Other"], 1),
+        ("Geschlecht", ["männlich", "weiblich", "divers"], 1),
+        ("sexe", ["Féminin", "Masculin"], 1),
+        ("gender", ["man", "woman"], 9),
+        ("gender", ["boy", "girl"], 4),
+        ("state", ["NSW", "QLD"], 4),
+        ("state", ["Victoria", "Tasmania"], 9),
+        ("marital status", ["single", "separated", "de facto"], 9),
+        ("x", ["in", "out"] * 10, 4),
+        ("x", ["stage 1", "stage 2"] * 10, 7),
+    ],
+)
+def test_no_usual_value_of_a_category_is_cut(column, values, length, tmp_path):
+    schema = loaded(propose(with_ids({column: values})), tmp_path)
+    assert (schema.fields[0].kind, schema.fields[0].length) == ("category", length)
+    assert with_problems(column, values, tmp_path) == []
+
+
+def test_the_length_of_a_category_says_nothing_of_a_rare_value():
+    usual = ["NSW", "QLD"] * 100
+    assert guessed("state", usual) == guessed("state", [*usual, "Victoria"])
+
+
+def test_codes_of_sexes_are_the_same_whichever_of_them_occur():
+    assert guessed("sex", ["Male", "Female"]) == guessed("sex", ["female", "M", "intersex"])
+    assert guessed("sex", ["M", "F"]).codes == ()
+    assert guessed("x", ["male", "female"] * 10).codes == ()
+
+
+def test_sexes_in_words_and_in_letters_are_equal(tmp_path):
+    ours = with_ids({"sex": ["M", "F", "F"]})
+    theirs = with_ids({"gender": ["Female", "Male", "unknown"]})
+    schemas = [loaded(one, tmp_path) for one in propose_both(ours, theirs)]
+    assert schemas[0].agreed == schemas[1].agreed
+    sexes = [
+        list(read_records(pl.DataFrame(dict(file.columns)), schema)["sex"])
+        for file, schema in zip((ours, theirs), schemas, strict=True)
+    ]
+    assert sexes[0][:2] == sexes[1][1::-1]
+
+
+def test_sexes_in_unknown_words_are_compared_by_their_first_letter(tmp_path):
+    proposals = propose_both(with_ids({"sex": ["M", "F"]}), with_ids({"sex": ["mies", "nainen"]}))
+    assert [loaded(one, tmp_path)["sex"].length for one in proposals] == [1, 1]
+    assert TWO_LENGTHS in proposals[0].fields[0].guess.checks
+
+
+# shares of epsilon
+
+
+@pytest.mark.parametrize(
+    ("column", "share"),
+    [
+        ("Last Name", 2),
+        ("vorname", 2),
+        ("full_name", 2),
+        ("street", 1),
+        ("address_2", 1),
+        ("occupation", 1),
+        ("City", 0.5),
+        ("suburb", 0.5),
+        ("province", 0.5),
+    ],
+)
+def test_a_share_follows_from_the_heading_and_not_from_the_cells(column, share):
+    assert {guessed(column, values).share for values in (MANY, ["NG"] * 9, [])} == {share}
+
+
+def test_two_files_give_a_field_the_larger_of_their_shares(tmp_path):
+    proposals = propose_both(with_ids({"surnames": MANY}), with_ids({"surname": MANY}))
+    assert {loaded(one, tmp_path)["surname"].share for one in proposals} == {2}
+
+
 # dates in three columns
 
 
@@ -319,7 +417,7 @@ def test_a_date_of_birth_goes_before_its_parts():
     proposal = propose(with_ids({"dob": ["1980-02-04", "1981-03-05"], **parts}))
     assert kinds(proposal) == {"date_of_birth": "date"}
     assert proposal.fields[0].columns == ("dob",)
-    assert proposal.left_out == dict.fromkeys(["yob", "mob", "dayofbirth"], PART_OF_BIRTH)
+    assert proposal.left_out == dict.fromkeys(["yob", "mob", "dayofbirth"], "it is part of dob")
     assert len(propose(with_ids({"dob": ["", ""], **parts})).fields[0].columns) == 3
 
 
@@ -340,8 +438,16 @@ def test_parts_that_make_no_date_stay_apart():
         ("x", ["", None, "  "], EMPTY),
         ("x", ["n/a", "NULL", "-"], EMPTY),
         ("x", ["clinic", "clinic", ""], CONSTANT),
+        ("x", ["clinic", "Clinic"], CONSTANT),
+        ("x", [*MANY[:9], *[""] * 91], NEARLY_EMPTY),
+        ("surname", [*MANY[:10], *["unknown"] * 90], NEARLY_EMPTY),
+        ("surname", [*MANY[:11], *[""] * 89], ""),
         ("notes", ["short", "shorter"], FREE_TEXT),
         ("x", ["much to say " * 20, "more to say " * 30], FREE_TEXT),
+        ("x", [f"seen in the clinic for {name} again" for name in MANY], FREE_TEXT),
+        ("x", ["one of the same few long sentences", "and of these, another"] * 20, ""),
+        ("x", [f"{n} The Long Road, North {name} on Sea" for n, name in enumerate(MANY)], ""),
+        ("address", [f"The {name} House, Long Road, New Town" for name in MANY], ""),
         ("exported_at", ["2024-01-02 10:15:00", "2024-01-02 10:15:01"], STAMP),
         ("x", ["2024-01-02 10:15:00", "2024-01-03 10:15:01"], STAMP),
         ("x", ["2024-01-02 00:00:00", "2024-01-03 00:00:00"], ""),
@@ -400,7 +506,11 @@ def test_columns_that_are_not_text_spoil_no_other(tmp_path):
 
 
 def test_a_schema_has_no_more_fields_than_it_can(tmp_path):
-    proposal = propose(with_ids({f"name {number}": MANY for number in range(60)}))
+    others = {
+        f"name {n}": [f"{name[:2]}{n}x{i * n % 97}" for i, name in enumerate(MANY)]
+        for n in range(60)
+    }
+    proposal = propose(with_ids(others))
     assert len(loaded(proposal, tmp_path).fields) == 50
     assert set(proposal.left_out.values()) == {TOO_MANY}
     assert len(proposal.left_out) == 10
@@ -577,6 +687,7 @@ def test_what_both_files_have_is_proposed_for_both(tmp_path):
         (["1980-12-31", "1990-02-01"], ["soon", "later"], "text", TWO_KINDS.format("date", "text")),
         (["a", "b"] * 20, ["12", "34"] * 20, "text", TWO_KINDS.format("category", "digits")),
         (["a", "b"] * 20, ["а", "б"] * 20, "category", TWO_SCRIPTS),
+        (["yes", "no"] * 20, ["agreed", "refused"] * 20, "category", TWO_LENGTHS),
         (["Miller", "Smith"], ["Иванов", "Толстой"], "text", TWO_SCRIPTS),
         (["Παπάς", "Γεωργίου"], ["Иванов", "Толстой"], "text", TWO_SCRIPTS),
         (["12 High St", "1 Low Rd"], ["High St", "Low Rd"], "text", None),

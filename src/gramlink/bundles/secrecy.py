@@ -25,6 +25,24 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
     ...
     gramlink.errors.InvalidSchema: the linkage unit could know all grams, because no field is mined
     """
+    if exposed := _exposed(settings):
+        raise exposed
+
+
+def exposure(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """What `check_secrecy` would refuse, as a warning for those who have not mined yet.
+
+    >>> exposure({"fields": {"surname": {"kind": "text", "miner": "levelgram"}}})
+    ()
+    """
+    exposed = _exposed(settings)
+    if exposed is None:
+        return ()
+    return (f"between organisations, {exposed}; {exposed.hint}",)
+
+
+def _exposed(settings: Mapping[str, Any]) -> InvalidSchema | None:
+    """Why the linkage unit could tell the grams, or None."""
     mined = {
         name: field.get("miner")
         for name, field in settings["fields"].items()
@@ -32,12 +50,13 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
     }
     for name, miner in mined.items():
         if miner not in SECRET:
-            raise InvalidSchema(
+            return InvalidSchema(
                 f"the linkage unit could know the grams of {name}, whose miner is {miner}",
                 hint="all owners: leave out `miner` in linkage.toml, or choose one that adds noise",
             )
     if not mined:
-        raise InvalidSchema(
+        return InvalidSchema(
             "the linkage unit could know all grams, because no field is mined",
             hint="all owners: add a field of kind text to linkage.toml, such as a surname",
         )
+    return None

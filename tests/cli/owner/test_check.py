@@ -42,6 +42,8 @@ id,sex,last,born,phone
 012,F,Владимир,1980-02-01,0000000
 """.replace("{blank}", "  \t")
 
+UNKEPT = "the linkage unit could know all grams, because no field is mined"
+
 
 @pytest.fixture
 def people(folder):
@@ -128,6 +130,7 @@ def test_programs_get_the_same_facts(run):
         ],
         "identical": {"records": 2, "groups": 1, "rows": [[4, 10]]},
         "unique": True,
+        "warnings": [],
         "report": None,
         "bad_rows": None,
     }
@@ -212,6 +215,17 @@ def test_quiet_writes_and_says_nothing(run, people):
     assert run("check", "people.csv", *args).out == ""
     assert (people / "page.html").is_file()
     assert len(table(people / "bad.csv")) == 5
+
+
+def test_a_schema_that_mine_refuses_is_warned_of(run, refused, people):
+    assert "warning" not in run("check", "people.csv").out
+    (people / "linkage.toml").write_text('[fields.sex]\nkind = "category"\n')
+    refused("mine", "people.csv", says=UNKEPT)
+    facts = json.loads(run("check", "people.csv", "--report", "page.html", "--json").out)
+    (warning,) = facts["warnings"]
+    assert warning.startswith(f"between organisations, {UNKEPT}; all owners: add a field")
+    assert f"  warning: {warning}\n" in run("check", "people.csv").out
+    assert f"Warning: {warning}." in (people / "page.html").read_text("utf-8")
 
 
 # what must not be lost

@@ -40,6 +40,15 @@ def test_a_proposal_is_told_line_by_line(run, two):
     assert load_schema(two / "linkage.toml").edits == 2
 
 
+def test_a_proposal_that_mine_refuses_is_warned_of(run, refused, two):
+    assert "warning" not in run("init", "left.csv", "right.csv").out
+    out = run("init", "left.csv", "right.csv", "--field", "dob", "--force").out
+    said = "the linkage unit could know all grams, because no field is mined"
+    assert out.count(f"  warning: between organisations, {said}; all owners: add a field") == 2
+    assert (two / "linkage.toml").exists()
+    refused("mine", "left.csv", says=said)
+
+
 def test_both_owners_get_a_schema_of_their_own_that_agrees(run, two):
     out = run("init", "left.csv", "right.csv").out
     assert "check: words in `missing` count as not known" in out

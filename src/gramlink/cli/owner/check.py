@@ -30,6 +30,7 @@ def check(
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
+    from gramlink.bundles.secrecy import exposure
     from gramlink.io.files import written_whole
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
@@ -39,22 +40,24 @@ def check(
     _refuse_outputs(report, bad_rows, *source.files, force=force)
     schema = source.schema()
     records = source.records(schema)
-    found = assess(records, schema)
+    found, warnings = assess(records, schema), exposure(schema.agreed)
     with ExitStack() as files:
         page = files.enter_context(written_whole(report)) if report else None
         # it holds ids, which nobody else on the machine needs to read
         table = files.enter_context(written_whole(bad_rows, mode=0o600)) if bad_rows else None
         if page:
-            page.write(check_page(found).encode(errors="replace"))
+            page.write(check_page(found, warnings).encode(errors="replace"))
         if table:
             table.write(rows_to_mend(records, schema).write_csv().encode())
     for line in finding_lines(found, str(source.data), listed=bad_rows is not None):
         speaker.say(line)
+    for warning in warnings:
+        speaker.say(f"  warning: {warning}")
     for output, what in ((report, "for a browser"), (bad_rows, f"{found.bad:,} rows")):
         if output:
             speaker.say(f"wrote {output}: {what}")
     written = {"report": report and str(report), "bad_rows": bad_rows and str(bad_rows)}
-    speaker.summary({**finding_facts(found), **written})
+    speaker.summary({**finding_facts(found), "warnings": list(warnings), **written})
 
 
 def _refuse_outputs(report: Path | None, bad_rows: Path | None, *inputs: Path, force: bool) -> None:

@@ -47,9 +47,11 @@ def init(
 
     Example: gramlink init hospital.csv
     """
+    from gramlink.bundles.secrecy import exposure
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import written_whole
     from gramlink.records.proposal import propose, propose_both, read_sample
+    from gramlink.records.schema import load_schema
 
     inputs, outputs = [data], [output]
     if second:
@@ -79,6 +81,8 @@ def init(
     for source, path, proposal in zip(inputs, outputs, proposals, strict=True):
         _show(speaker, proposal)
         schema = "" if path == LINKAGE else f" --schema {path}"
+        for warning in exposure(load_schema(path).agreed):
+            speaker.say(f"  warning: {warning}")
         speaker.say(f"wrote {path}: read it, then try `gramlink check {source}{schema}`")
 
 

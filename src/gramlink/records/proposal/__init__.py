@@ -3,6 +3,7 @@
 headings      what the names of columns mean
 placeholders  what usually stands for "not known"
 guess         the kind and the settings of one column
+repeats       which columns say what others say already
 columns       which columns of a file become which fields
 pair          which columns of two files belong together
 proposal      the text of a linkage.toml

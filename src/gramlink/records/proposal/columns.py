@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -12,7 +12,8 @@ from gramlink.records.csv import short
 from gramlink.records.proposal.guess import IDS, ROWS, Guess, date_of_parts, guess
 from gramlink.records.proposal.headings import Heading, by_ids_names, heading_of, parts_of_birth
 from gramlink.records.proposal.placeholders import present
-from gramlink.records.proposal.proposal import Proposal, ProposedField
+from gramlink.records.proposal.proposal import Proposal, ProposedField, shown
+from gramlink.records.proposal.repeats import Repeat, repeats
 from gramlink.records.tables import header, read_table
 
 LOOKED_AT = 10_000  # records
@@ -21,7 +22,6 @@ MOST_FIELDS = 50  # that a schema can have
 NAMELESS = "it has no name"
 TWICE = "another column has the same name"
 UNREADABLE = "it is not text, or has cells that are too long"
-PART_OF_BIRTH = "the date of birth is in a column of its own"
 TOO_MANY = f"a schema has at most {MOST_FIELDS} fields"
 
 
@@ -92,6 +92,10 @@ def propose(sample: Sample, *, fields: Sequence[str] = (), id_column: str = "") 
     """
     chosen = choose_id(sample, id_column, fields)
     found, left_out = candidates(sample, chosen, fields)
+    if not fields:
+        out = repeated(sample, found)
+        left_out |= reasons(found, out)
+        found = [one for place, one in enumerate(found) if place not in out]
     names = unique_names([one.heading for one in found])
     return as_proposal(sample, chosen, names, found, left_out)
 
@@ -166,6 +170,22 @@ def candidates(
     return found, {column: why for column, why in left_out.items() if why}
 
 
+def repeated(sample: Sample, found: Sequence[Candidate]) -> dict[int, Repeat]:
+    """The candidates that say what others say, by their places."""
+    return repeats(
+        [(one.heading, one.guess, [sample.columns[c] for c in one.columns]) for one in found]
+    )
+
+
+def reasons(found: Sequence[Candidate], out: Mapping[int, Repeat]) -> dict[str, str]:
+    """Why columns are left out that repeat others, which are named."""
+    return {
+        column: one.why.format(_enumerated([c for other in one.of for c in found[other].columns]))
+        for place, one in sorted(out.items())
+        for column in found[place].columns
+    }
+
+
 def _with_birth(sample: Sample, found: list[Candidate]) -> list[Candidate]:
     """The candidates, with the year, month and day of birth joined into one date."""
     parts = tuple(one.column for one in parts_of_birth([one.heading for one in found]))
@@ -174,7 +194,7 @@ def _with_birth(sample: Sample, found: list[Candidate]) -> list[Candidate]:
         return found
     others = [one for one in found if one.heading.column not in parts]
     if any(one.heading.canonical == "date_of_birth" and not one.guess.unfit for one in others):
-        date = replace(date, unfit=PART_OF_BIRTH)
+        return found  # of which they are parts
     first = next(place for place, one in enumerate(found) if one.heading.column in parts)
     return [*others[:first], Candidate(heading_of("date_of_birth"), parts, date), *others[first:]]
 
@@ -226,6 +246,11 @@ def _nothing_to_link(sample: Sample, left_out: Mapping[str, str]) -> InvalidReco
 
 def _reasons(left_out: Mapping[str, str]) -> str:
     return "".join(f"; {short(column)}: {why}" for column, why in left_out.items())
+
+
+def _enumerated(columns: Sequence[str]) -> str:
+    *first, last = map(shown, columns)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _listed(columns: Iterable[str]) -> str:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 # Meanings that give two owners' columns the same field name, and what they are called.
 _CANONICAL = {
-    "given_name": "givenname firstname forename fname vorname prenom",
+    "given_name": "givenname givennames firstname firstnames forename forenames fname vorname "
+    "prenom",
     "middle_name": "middlename secondname mname",
     "surname": "surname lastname familyname lname nachname familienname",
     "date_of_birth": "dateofbirth dob birthdate birthday birthdt geburtsdatum datenaissance",
@@ -24,7 +25,7 @@ _CANONICAL = {
     "country": "country countrycode land pays",
     "phone": "phone telephone phonenumber telephonenumber phoneno tel telefon",
     "email": "email emailaddress mail",
-    "marital_status": "maritalstatus maritalstat familienstand",
+    "marital_status": "maritalstatus marital civilstatus maritalstat familienstand",
 }
 # Meanings whose columns keep their own names, since two need not hold the same thing.
 _KEPT = {
@@ -41,6 +42,12 @@ _MEANINGS = {
     for meaning, synonyms in (*_CANONICAL.items(), *_KEPT.items())
     for synonym in synonyms.split()
 }
+# How much of epsilon a text of a meaning gets: names tell most, places have few values.
+_SHARES = {
+    **dict.fromkeys(("given_name", "surname", "name"), 2),
+    **dict.fromkeys(("city", "place", "state", "country", "sex", "marital_status", "group"), 0.5),
+}
+_USUAL_SHARE = 1
 _PARTS_OF_BIRTH = (
     [
         "birthyear",
@@ -100,7 +107,11 @@ _STAMP_WORDS = {
     "extract", "extracted", "extraction", "loaded", "load", "imported", "import", "timestamp",
     "processed", "snapshot", "version",
 }  # fmt: skip
-_TEXT_WORDS = {"note", "notes", "comment", "comments", "remark", "remarks", "description", "memo"}
+_AGES = {"age", "ageyears", "ageinyears", "alter"}
+_TEXT_WORDS = {
+    "note", "notes", "comment", "comments", "remark", "remarks", "description", "memo",
+    "narrative", "freetext", "details",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +152,25 @@ class Heading:
     def of_addresses(self) -> bool:
         """Whether columns of texts with house numbers are called this."""
         return self.meaning in ("address", "street") or self._has(_ADDRESS_WORDS)
+
+    @property
+    def share(self) -> float:
+        """What a text field of this name gets of epsilon, next to the others.
+
+        >>> [heading_of(name).share for name in ("last name", "street", "town")]
+        [2, 1, 0.5]
+        """
+        return _SHARES.get(self.meaning, _USUAL_SHARE)
+
+    @property
+    def of_birth(self) -> bool:
+        """Whether columns of a part of the date of birth are called this."""
+        return any(squeezed(self.column) in names for names in _PARTS_OF_BIRTH)
+
+    @property
+    def of_ages(self) -> bool:
+        """Whether columns of ages are called this."""
+        return squeezed(self.column) in _AGES
 
     @property
     def of_stamps(self) -> bool:

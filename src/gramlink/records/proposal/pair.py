@@ -12,11 +12,14 @@ from gramlink.records.proposal.columns import (
     as_proposal,
     candidates,
     choose_id,
+    reasons,
+    repeated,
     unique_names,
 )
 from gramlink.records.proposal.guess import CYRILLIC, GREEK, LENGTHS, PLACEHOLDERS, Guess
 from gramlink.records.proposal.headings import squeezed
 from gramlink.records.proposal.proposal import Proposal, shown
+from gramlink.records.proposal.repeats import Repeat, resolved
 
 CLOSE_WORDS, CLOSE_NAMES = 0.75, 0.9  # so that mother is not close to father, nor home to work
 EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
@@ -24,6 +27,10 @@ EVERY_SYMBOL = LETTERS + CYRILLIC + GREEK + " " + DIGITS
 NOT_THERE = "the other file has no such column, or none that can be used"
 BY_SPELLING = "the other owner's column has a different name; does it hold the same thing?"
 TWO_KINDS = "it is {} in one file and {} in the other, so it is taken as text"
+TWO_LENGTHS = (
+    "one file writes shorter values than the other; if these mean the same, say so in `codes`, "
+    "or they may never match"
+)
 TWO_SCRIPTS = "the two files write it in different scripts, which never match"
 
 
@@ -63,6 +70,12 @@ def propose_both(
         )
     left_out |= {column: NOT_THERE for one in our_lone for column in one.columns}
     right_out |= {column: NOT_THERE for one in their_lone for column in one.columns}
+    if not fields:
+        ours, theirs = [ours[i] for i in sorted(pairs)], [theirs[pairs[i]] for i in sorted(pairs)]
+        out = repeated_in_either((left, ours), (right, theirs))
+        left_out |= reasons(ours, out)
+        right_out |= reasons(theirs, out)
+        pairs = {place: place for place in range(len(ours)) if place not in out}
     both = [reconciled(ours[i], theirs[j]) for i, j in sorted(pairs.items())]
     # a name whose meaning is known goes before one that is merely spelt like it
     names = unique_names(
@@ -72,6 +85,18 @@ def propose_both(
         as_proposal(left, left_id, names, [our for our, _ in both], left_out),
         as_proposal(right, right_id, names, [their for _, their in both], right_out),
     )
+
+
+def repeated_in_either(
+    left: tuple[Sample, Sequence[Candidate]], right: tuple[Sample, Sequence[Candidate]]
+) -> dict[int, Repeat]:
+    """The paired columns that repeat others in the left file, or what is left in the right one."""
+    out = repeated(*left)
+    rest = [place for place in range(len(right[1])) if place not in out]
+    found = repeated(right[0], [right[1][place] for place in rest])
+    for place, one in found.items():
+        out[rest[place]] = replace(one, of=tuple(rest[other] for other in one.of))
+    return resolved(out)
 
 
 def paired(ours: Sequence[Candidate], theirs: Sequence[Candidate]) -> dict[int, int]:
@@ -133,11 +158,17 @@ def reconciled(our: Candidate, their: Candidate) -> tuple[Candidate, Candidate]:
     symbols = {*one.alphabet, *other.alphabet}
     alphabet = "".join(symbol for symbol in EVERY_SYMBOL if symbol in symbols)
     length = max(one.length, other.length)
+    share = max(one.share, other.share)
     if one.kind == "category":
+        if one.length != other.length:
+            checks.append(TWO_LENGTHS)
+        if our.heading.meaning == "sex":  # whose first letter may be enough
+            length = min(one.length, other.length)
         length = min(length, MOST_SYMBOLS // len(alphabet))
 
     def agreed(guess: Guess) -> Guess:
-        return replace(guess, alphabet=alphabet, length=length, checks=(*guess.checks, *checks))
+        settings = replace(guess, alphabet=alphabet, length=length, share=share)
+        return replace(settings, checks=(*guess.checks, *checks))
 
     return replace(our, guess=agreed(one)), replace(their, guess=agreed(other))
 
@@ -147,4 +178,5 @@ def _as_text(guess: Guess) -> Guess:
         return guess
     alphabet = ALPHABET + DIGITS + guess.alphabet
     checks = tuple(check for check in guess.checks if check == PLACEHOLDERS)
-    return Guess("text", alphabet, LENGTHS["text"], missing=guess.missing, checks=checks)
+    length, share = LENGTHS["text"], guess.share
+    return Guess("text", alphabet, length, missing=guess.missing, checks=checks, share=share)

@@ -1,8 +1,9 @@
 """Proposal: the text of a first linkage.toml.
 
 linkage.toml is shared and public. It reveals the names of a file's columns, what kind
-of thing each holds, how dates are written, and which of the usual placeholders occur.
-Lengths and the like are the same for everybody: taken from the data, they would leak.
+of thing each holds, how dates and categories are written, which of the usual placeholders
+occur, and why columns are left out. Lengths and the like are the same for everybody, or one
+of a few that are: taken from the data, they would leak.
 """
 
 import json
@@ -42,7 +43,9 @@ review = 0.1               # pairs with at least this probability go to a person
 _KINDS = """\
 # The fields, each of a kind:
 #   text      names, streets, places. Their frequent grams are mined, and epsilon is split
-#             between the text fields in proportion to their `share`.
+#             between the text fields in proportion to their `share`: 2 for names of
+#             persons, 0.5 for places and groups, 1 for others. It follows from what a
+#             column is called and not from your data, so it reveals nothing.
 #   digits    postcodes, phones, numbers. These cost no epsilon, like the kinds below.
 #   date      days, in the file's own format.
 #   category  one of a few values, which are equal or not; only the first `length`
@@ -50,6 +53,8 @@ _KINDS = """\
 # These are yours: `column`, what the field is called in your file; `missing`, what stands
 # for "not known" there; `format`, how dates are written; and `codes`, what your codes mean.
 # Values longer than `length` are cut. Symbols outside `alphabet` count as one.
+# The `length` of a category is a standard one: 1 for letters, 4 for abbreviations, or as many
+# as a field can have for words. `codes` lists all usual words, whether or not they occur.
 """
 TEXT_SETTINGS = """\
 case = "upper"             # or lower, keep
@@ -125,6 +130,9 @@ def _field_text(field: ProposedField) -> str:
         lines.append(_setting("format", guess.format))
     if guess.missing:
         lines.append(_setting("missing", guess.missing))
+    if guess.codes:
+        codes = ", ".join(f"{_toml(word)} = {_toml(code)}" for word, code in guess.codes)
+        lines.append(f"codes = {{ {codes} }}\n")
     if SEX_CODES in guess.checks:
         lines.append('# codes = { "1" = "M", "2" = "F" }\n')
     if guess.alphabet not in ("", _USUAL_ALPHABETS.get(guess.kind)):
@@ -132,7 +140,7 @@ def _field_text(field: ProposedField) -> str:
     if guess.length:
         lines.append(_setting("length", guess.length))
     if guess.kind == "text":
-        lines.append(_setting("share", 1))
+        lines.append(_setting("share", guess.share))
     return "".join(lines)
 
 
