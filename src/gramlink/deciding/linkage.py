@@ -9,7 +9,7 @@ import polars as pl
 
 from gramlink.deciding.joint import best_set, posterior
 from gramlink.deciding.links import Links
-from gramlink.deciding.rules import Rule, rule_named
+from gramlink.deciding.rules import Contest, Rule, rule_named
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import EQUAL
 from gramlink.scoring.model import Model
@@ -61,7 +61,7 @@ def decide_scored(
     expected = sum(sort.count for sort in scored.model.matches)
     joint = posterior(found.left, found.right, scored.log_odds, sizes, keeping, expected)
     probability = joint.probability
-    chosen = best_set(found.left, found.right, probability, keeping, accept)
+    chosen = _kept(scored, best_set(found.left, found.right, probability, keeping, accept), keeping)
     possible = _beside(scored, np.flatnonzero(probability >= review), chosen, keeping)
     total = float(probability.sum()) / max(scored.model.coverage, 1e-9)
     right_ones = float(probability[chosen].sum())
@@ -100,6 +100,16 @@ def warnings_of(model: Model) -> tuple[str, ...]:
 def _histogram(scored: Scored) -> tuple[tuple[int, int], ...]:
     whole, counts = np.unique(np.floor(scored.weights).astype(int), return_counts=True)
     return tuple(zip(whole.tolist(), counts.tolist(), strict=True))
+
+
+def _kept(scored: Scored, rows: Ints, rule: Rule) -> Ints:
+    """Of the best set that a rule's limits allow, what the rule itself keeps, the best first."""
+    found = scored.candidates
+    left, right = (side[rows].astype(np.int64) for side in (found.left, found.right))
+    _, rank = np.unique(-scored.log_odds[rows], return_inverse=True)
+    # rows are in the order of their ids
+    places = [np.arange(int(side.max(initial=-1)) + 1) for side in (left, right)]
+    return rows[rule.keep(Contest(left, right, rank, *places))]
 
 
 def _beside(scored: Scored, rows: Ints, chosen: Ints, rule: Rule) -> Ints:

@@ -4,13 +4,14 @@ The model is that of Fellegi and Sunter: a field's level (equal, within 1 edit, 
 missing) says how much more often matches have it than other pairs. Where real files differ
 from the textbook, so does the model:
 
+- What is missing says nothing: the model is told it, and does not learn it.
 - Pairs that do not match are not all alike. Two members of a household share a surname, an
   address and a telephone; with independent fields they would look like matches, and
-  expectation maximisation would take them for matches. If the left owner says that nobody is in
-  its file twice, the pairs within that file show what pairs that do not match look like:
-  sorts of `related` pairs are learnt there, and are known before any match is looked for.
+  expectation maximisation would take them for matches. The pairs within the left file show what
+  pairs that do not match look like: sorts of `related` pairs are learnt there, and are known
+  before any match is looked for. Duplicates among them are left out.
 - Matches are not all alike. People who move change street, place and postcode at once. There
-  are two sorts of matches.
+  are as many sorts of matches as the data ask for (`learning`).
 - The number of pairs is known, and what chance alone makes of them follows from random pairs.
   So the number of matches is what is left over, whatever the start.
 - A rare value that is equal says more than a common one. The linkage unit sees equal vectors
