@@ -22,6 +22,7 @@ from gramlink.lab.experiments.experiment import Claim, Experiment, Measured, Plo
 from gramlink.lab.experiments.report.page import report
 from gramlink.lab.experiments.report.sections import Section
 from gramlink.lab.scores import Scores
+from gramlink.matching.chance import Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.records.quality import FieldQuality, Identical, Quality, Worst
@@ -137,9 +138,11 @@ def check(text):
 
 
 def linkage(text):
-    sort = Sort(10.0, (np.array([0.9, 0.05, 0.05]), np.array([0.8, 0.1, 0.06, 0.04])))
+    sort = Sort(10.0, (np.array([0.95, 0.05, 1]), np.array([0.8, 0.12, 0.08, 1])))
+    gaps = Gaps(np.zeros((1, 2), np.bool_), np.ones(1))
     passes = (Pass({text: 0, f"{text} 2": 1}),)
-    model = Model((text, f"{text} 2"), (Levels(0), Levels(1)), 1000, (sort,), sort, (), passes)
+    names = (text, f"{text} 2")
+    model = Model(names, (Levels(0), Levels(1)), 1000, gaps, (sort,), sort, (), passes)
     links = Links(("p",), ("q",), pl.DataFrame({"match_weight": [9.5]}))
     bins = ((-3, 10), (9, 1))
     return Linkage(links, links, 0.9, 0.8, model, ((passes[0], 5, 4),), bins, (text,))
