@@ -132,7 +132,7 @@ def test_u_of_equal_values_is_counted_and_exact(same):
     right = [source.integers(-1, 6, 40), source.integers(-1, 3, 40)]
     files = compared(left, right)
     files = within_left(files) if same else files
-    u = random_pairs(files)
+    u = random_pairs(files, files.gaps())
     assert u.count == files.pairs
     for field in range(2):
         ours, theirs = (side[:, field] for side in (files.comparison.left, files.comparison.right))
@@ -145,14 +145,14 @@ def test_u_of_other_levels_is_near_the_truth():
     files = simulated().compared
     rows, others = (side.ravel() for side in np.indices((2000, 2000)))
     levels = files.levels_of(rows, others)
-    for field, shares in enumerate(random_pairs(files).shares):
+    for field, shares in enumerate(random_pairs(files, files.gaps()).shares):
         counts = np.bincount(levels[:, field], minlength=4)[:3]
         assert shares[:3] == pytest.approx(counts / counts.sum(), abs=0.001)
 
 
 def test_two_missing_values_are_not_equal():
     files = compared([[-1] * 50, range(50)], [[-1] * 50, range(50)])
-    u = random_pairs(files)
+    u = random_pairs(files, files.gaps())
     assert u.shares[0][0] < 1e-3
     assert files.gaps().of_field(0) == 1
     scored = score(files, files.candidates([Pass({"second": 0})]))
@@ -197,7 +197,7 @@ def test_with_independent_fields_they_would_be():
     found = data.found
     levels = found.levels
     patterns, _ = Patterns.of(levels, data.compared.levels)
-    known = random_pairs(data.compared).log_expected(patterns.levels)
+    known = random_pairs(data.compared, data.compared.gaps()).log_expected(patterns.levels)
     start = Sort(300.0, tuple(np.array([0.9, 0.04, 0.06, 1]) for _ in SIZES))
     (match,) = fit(patterns, known, [start], [Belief(start.shares, 0.0)], 500).sorts
     assert match.count > 2 * len(data.truth)

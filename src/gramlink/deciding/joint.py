@@ -22,7 +22,8 @@ Rows = npt.NDArray[np.integer]
 
 SURE = 80.0  # odds beyond its exponential are certain; products of some are still numbers
 HAIR = 2.0**-40  # less than certain, so that of two that are equally good none has a half
-FAINT = 1e-9  # odds that are too low to matter for others
+FAINT = 1e-5  # odds that are too low to matter for others
+COARSE = 1e-3  # and that are so while the number of matches is looked for
 ROUNDS, SETTLED = 30, 1e-4  # to find the number of matches, and the share of it that may be left
 UNIT = 2**40  # probabilities in whole numbers, so that sums of them are exact
 LEAST = 0.5  # records without a match, at least
@@ -52,10 +53,11 @@ def posterior(
         if found.matches <= 0:
             break
         shift = log_shift(found.matches, expected, sizes, rule)
-        probability = marginals(left, right, log_odds + shift, rule)
+        probability = marginals(left, right, log_odds + shift, rule, COARSE)
         before, found = found, Posterior(probability, float(probability.sum()), shift)
         if abs(found.matches - before.matches) <= SETTLED * (1 + before.matches):
-            break
+            probability = marginals(left, right, log_odds + shift, rule)
+            return Posterior(probability, float(probability.sum()), shift)
     return found
 
 
@@ -72,13 +74,17 @@ def log_shift(matches: float, expected: float, sizes: tuple[int, int], rule: Rul
     return float(shift)
 
 
-def marginals(left: Rows, right: Rows, log_odds: Floats, rule: Rule) -> Floats:
+def marginals(
+    left: Rows, right: Rows, log_odds: Floats, rule: Rule, faint: float = FAINT
+) -> Floats:
     """The probability of each pair, if every set of pairs that the rule allows is as likely as the
     product of their odds.
+
+    Pairs of fainter odds than `faint` stand against others, and these not against them.
     """
     odds = np.exp(np.clip(log_odds, -700.0, SURE))
     if rule.one_per_left and rule.one_per_right:
-        return _one_to_one(left, right, odds) * (1 - HAIR)
+        return _one_to_one(left, right, odds, faint) * (1 - HAIR)
     against = odds
     for records, exclusive in ((left, rule.one_per_left), (right, rule.one_per_right)):
         if exclusive and len(odds):
@@ -86,20 +92,20 @@ def marginals(left: Rows, right: Rows, log_odds: Floats, rule: Rule) -> Floats:
     return np.asarray(odds / (1 + against) * (1 - HAIR))
 
 
-def _one_to_one(left: Rows, right: Rows, odds: Floats) -> Floats:
+def _one_to_one(left: Rows, right: Rows, odds: Floats, faint: float) -> Floats:
     from gramlink.kernels.matchings import one_to_one
 
-    notable = np.flatnonzero(odds > FAINT)
+    notable = np.flatnonzero(odds > faint)
     order, starts, sizes = _by_component(left[notable], right[notable])
     chosen = notable[order]
     ours, theirs = left[chosen].astype(np.int64), right[chosen].astype(np.int64)
     result = odds.copy()
     result[chosen] = one_to_one(ours, theirs, odds[chosen], starts, *sizes)
     # what is faint stands against the chance that both of its records are free
-    faint = np.flatnonzero(odds <= FAINT)
+    rest = np.flatnonzero(odds <= faint)
     for records, taken in ((left, ours), (right, theirs)):
         free = 1 - np.bincount(taken, result[chosen], 1 + int(records.max(initial=-1)))
-        result[faint] *= np.maximum(free, 0)[records[faint]]
+        result[rest] *= np.maximum(free, 0)[records[rest]]
     return result
 
 

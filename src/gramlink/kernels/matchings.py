@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 FEW = 8  # records on the smaller side of a component that is summed over exactly
-ROUNDS, SETTLED = 200, 1e-10
+ROUNDS, SETTLED = 200, 1e-7
 MANY = 300  # records on the smaller side of a component whose heaviest set takes too long
 
 
@@ -63,11 +63,14 @@ def _exact(many: Ints, few: Ints, odds: Floats, manies: Int, fews: Int) -> Float
     `before[i][s]` is the weight of the matchings of the first i of the many that use the set s
     of the few; `after[i][s]` that of the matchings of the rest that use none of s.
     """
-    order = np.argsort(many, kind="mergesort")
     starts = np.zeros(manies + 1, np.int64)
     for pair in range(len(many)):
         starts[many[pair] + 1] += 1
     starts = np.cumsum(starts)
+    order, ends = np.empty(len(many), np.int64), starts.copy()
+    for pair in range(len(many)):
+        order[ends[many[pair]]] = pair
+        ends[many[pair]] += 1
     sets = 1 << fews
     before = np.zeros((manies + 1, sets))
     after = np.zeros((manies + 1, sets))
@@ -169,8 +172,14 @@ def one_to_one(
     left_places, right_places = np.full(lefts, -1), np.full(rights, -1)
     for component in range(len(starts) - 1):
         low, high = starts[component], starts[component + 1]
-        if high - low == 1:
-            result[low] = odds[low] / (1 + odds[low])
+        one_left = one_right = True
+        whole = 1.0
+        for pair in range(low, high):
+            one_left &= left[pair] == left[low]
+            one_right &= right[pair] == right[low]
+            whole += odds[pair]
+        if one_left or one_right:
+            result[low:high] = odds[low:high] / whole
             continue
         ours, manies = _numbered(left[low:high], left_places)
         theirs, fews = _numbered(right[low:high], right_places)

@@ -66,11 +66,11 @@ class Gaps:
         """The gaps of the pairs of two files, of which `missing[i, f]` is known; or within one."""
         ours, counts = _ways(left)
         theirs, others = (ours, counts) if right is None else _ways(right)
-        both = (ours[:, None] | theirs[None]).reshape(-1, left.shape[1])
         pairs = counts[:, None] * others[None]
         if right is None:
             pairs -= np.diag(counts)  # no record makes a pair with itself
-        ways, place = np.unique(both, axis=0, return_inverse=True)
+        both, place = np.unique(ours[:, None] | theirs[None], return_inverse=True)
+        ways = (both[:, None] >> np.arange(left.shape[1])) % 2 == 1
         shares = np.bincount(place.ravel(), pairs.ravel(), minlength=len(ways))
         if not shares.sum():
             return cls(np.zeros((1, left.shape[1]), np.bool_), np.ones(1))
@@ -92,9 +92,13 @@ class Gaps:
         return np.asarray(self.missing[source.choice(len(self.shares), count, p=self.shares)])
 
 
-def _ways(missing: Bools) -> tuple[Bools, Floats]:
-    """The ways in which records miss fields, the most frequent first, and how many do."""
-    ways, counts = np.unique(missing, axis=0, return_counts=True)
+def _ways(missing: Bools) -> tuple[Ints, Floats]:
+    """The ways in which records miss fields, the most frequent first, and how many do.
+
+    A way is a number with a bit for each field, of which there are at most 50.
+    """
+    numbers = missing @ (1 << np.arange(missing.shape[1], dtype=np.int64))
+    ways, counts = np.unique(numbers, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST_GAPS]
     return ways[order], counts[order].astype(float)
 

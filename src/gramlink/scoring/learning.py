@@ -37,13 +37,14 @@ Known = Callable[[Sequence[Sort]], Floats]
 
 def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
     """The sorts of pairs that explain the patterns of the candidates."""
+    gaps = compared.gaps()
     model = Model(
         compared.names,
         compared.levels,
         compared.pairs,
-        compared.gaps(),
+        gaps,
         (Sort(max(1.0, 0.3 * min(compared.sizes)), _guess(compared.levels)),),
-        random_pairs(compared),
+        random_pairs(compared, gaps),
         (),
         found.passes,
     )
@@ -62,7 +63,8 @@ def _with_related(model: Model, compared: Compared) -> Model:
         return model
     pairs = within.candidates(model.passes)
     patterns, _ = Patterns.of(pairs.levels, within.levels)
-    random, gaps = random_pairs(within), within.gaps()
+    gaps = within.gaps()
+    random = random_pairs(within, gaps)
     if not len(pairs):
         return replace(model, within=Within(patterns, gaps, random, ()))
     known = random.log_expected(patterns.levels)
@@ -226,9 +228,9 @@ def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
     return shared(np.append(known, 0.0), LEAST)
 
 
-def random_pairs(compared: Compared) -> Sort:
+def random_pairs(compared: Compared, gaps: Gaps) -> Sort:
     """u: how near pairs are by chance, where both values are known."""
-    shares, gaps = [], compared.gaps()
+    shares = []
     for field, (levels, chance) in enumerate(
         zip(compared.levels, compared.by_chance(), strict=True)
     ):
