@@ -90,13 +90,14 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
         return replace(model, matches=(replace(model.matches[0], count=0.0),))
 
     def known(sorts: Sequence[Sort]) -> Floats:
-        related = tuple(changed(model.related, _told_apart(model, sorts)[0], model.random))
+        matches, _ = _told_apart(model, sorts)
+        related = tuple(changed(model.related, matches, model.random, model.levels))
         return np.logaddexp(*replace(model, related=related).log_others(patterns.levels))
 
     believed = BELIEVED if model.within else FIRMLY
     found = grown(patterns, model.gaps, known, model.matches[0], believed)
     matches, others = _told_apart(model, found.sorts)
-    related = (*changed(model.related, matches, model.random), *others)
+    related = (*changed(model.related, matches, model.random, model.levels), *others)
     return replace(model, matches=matches, related=related)
 
 
@@ -190,7 +191,9 @@ def beginnings(
         surprise[unlike <= 1] = 0
 
 
-def changed(related: Sequence[Sort], matches: Sequence[Sort], random: Sort) -> Iterator[Sort]:
+def changed(
+    related: Sequence[Sort], matches: Sequence[Sort], random: Sort, of_fields: Sequence[Levels]
+) -> Iterator[Sort]:
     """Related pairs between the files, of which one record has changed as matches have.
 
     The household that moved took everybody with it. A field that is farther apart in a sort of
@@ -202,8 +205,8 @@ def changed(related: Sequence[Sort], matches: Sequence[Sort], random: Sort) -> I
     for match in matches:
         part = match.count / total if total > 0 else float(match is nearest)
         changes = [
-            max(0.0, float((share[-2] - usual[-2]) / max(1 - usual[-2], LEAST)))
-            for share, usual in zip(match.shares, nearest.shares, strict=True)
+            max(0.0, float(share[of.farther] - usual[of.farther]) / (1 - float(usual[of.farther])))
+            for share, usual, of in zip(match.shares, nearest.shares, of_fields, strict=True)
         ]
         for sort in related:
             shares = tuple(
