@@ -8,7 +8,13 @@ from gramlink.lab.datasets.persons import persons
 from gramlink.lab.rivals.edit_distance import within_edits
 from gramlink.lab.scores import score
 from gramlink.matching import chance
-from gramlink.parties.one_process import deduplicate, link
+from gramlink.parties import one_process
+from gramlink.parties.one_process import (
+    deduplicate,
+    duplicates_warning,
+    likely_duplicates,
+    link,
+)
 from gramlink.records.fields import ALPHABET, CATCH_ALL, Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
@@ -267,3 +273,41 @@ def test_duplicates_are_looked_for_in_small_and_odd_files_without_ado(people, pa
     assert all(one != other for one, other in pairs(found.links))
     if len(people) == 1:
         assert len(found.links) == len(found.possible) == 0
+
+
+LISTED = Schema(
+    fields=(
+        Field(name="given_name"),
+        Field(name="surname"),
+        Field(name="date_of_birth", kind="date"),
+        Field(name="postcode", kind="digits"),
+    )
+)
+
+
+def file_of(twice, count=600):
+    """Records, of which so many are there twice, the second time as another clerk wrote them."""
+    both = persons(count, overlap=1.0, seed=5)
+    again = both.truth.head(twice)["id_right"].implode()
+    frame = pl.concat([both.left, both.right.filter(pl.col("id").is_in(again))])
+    return read_records(frame, LISTED)
+
+
+@pytest.mark.parametrize("twice", [0, 20, 120])
+def test_an_owner_learns_how_many_records_are_of_one_person(twice):
+    assert likely_duplicates(file_of(twice), LISTED) == pytest.approx(twice, abs=2 + 0.1 * twice)
+
+
+def test_of_a_large_file_a_part_tells(monkeypatch):
+    monkeypatch.setattr(one_process, "ENOUGH_RECORDS", 500)
+    assert likely_duplicates(file_of(120), LISTED) == pytest.approx(120, rel=0.4)
+
+
+def test_a_warning_says_so_and_what_it_does():
+    (said,) = duplicates_warning(file_of(120), LISTED)
+    assert said.startswith("about 1")
+    assert "look like one person twice; linkage.toml says that nobody is in the file twice" in said
+    (said,) = duplicates_warning(file_of(120), LISTED.model_copy(update={"unique": False}))
+    assert "twice; one-to-one links one of two at most; `gramlink dedupe` lists them" in said
+    assert duplicates_warning(file_of(0), LISTED) == ()
+    assert duplicates_warning(read_records(LEFT, SCHEMA), SCHEMA) == ()

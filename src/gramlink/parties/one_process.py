@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from gramlink.deciding.linkage import Linkage, decide_scored
@@ -10,7 +11,7 @@ from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.encodings.registry import DEFAULT
 from gramlink.engines.local import using_threads
-from gramlink.errors import InvalidParameter
+from gramlink.errors import InvalidBase, InvalidParameter
 from gramlink.matching.passes import Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -18,6 +19,9 @@ from gramlink.records.fields import Field
 from gramlink.records.reading import Records, read_records
 from gramlink.records.schema import Schema, checked_schema, load_schema
 from gramlink.scoring.score import score
+
+ENOUGH_RECORDS, SEED = 50_000, 2013  # to see about how many duplicates there are
+FEW, RARE = 3, 0.002  # duplicates: fewer, or a smaller share of the records, go unmentioned
 
 
 def link(
@@ -73,6 +77,43 @@ def deduplicate(records: Records, schema: Schema, *, threads: int | None = None)
         passes = [Pass(one) for one in schema.passes] or within.suited_passes()
         scored = score(within, within.candidates(passes))
     return decide_scored(scored, ids, ids, "all", schema.accept, schema.review)
+
+
+def likely_duplicates(records: Records, schema: Schema) -> float:
+    """About how many pairs of records in one file are of one person; 0 for records of one field.
+
+    Of a large file, so many as a part of it lets expect.
+
+    Privacy: for the owner of the file alone, as `deduplicate`.
+    """
+    if len(schema.fields) == 1 or len(records) < 2:
+        return 0.0
+    some = np.arange(len(records))
+    if len(some) > ENOUGH_RECORDS:
+        some = np.random.default_rng(SEED).choice(len(some), ENOUGH_RECORDS, replace=False)
+    part = Records(
+        records.name,
+        tuple(records.ids[row] for row in some.tolist()),
+        {name: column.take(some) for name, column in records.columns.items()},
+        (),
+    )
+    found = deduplicate(part, schema).links.details["match_probability"]
+    return float(found.sum()) * (len(records) / len(some)) ** 2
+
+
+def duplicates_warning(records: Records, schema: Schema) -> tuple[str, ...]:
+    """What an owner should know of the duplicates in its file, if there are any to speak of."""
+    try:
+        pairs = likely_duplicates(records, schema)
+    except (InvalidBase, InvalidParameter):  # the fields say too little to tell
+        return ()
+    if pairs < max(FEW, RARE * len(records)):
+        return ()
+    said = "linkage.toml says that nobody is in the file twice, and " if schema.unique else ""
+    return (
+        f"about {pairs:,.0f} pairs of records look like one person twice; {said}one-to-one links "
+        "one of two at most; `gramlink dedupe` lists them",
+    )
 
 
 def _exact(field: Field) -> Field:

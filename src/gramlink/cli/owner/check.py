@@ -26,12 +26,14 @@ def check(
 ) -> None:
     """Show what is wrong with the data, before anything is spent.
 
-    Reads the records as mining would; counts and names the rows that need attention.
+    Reads the records as mining would; counts and names the rows that need attention. Says about
+    how many records are likely of one person.
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
     from gramlink.bundles.secrecy import exposure
     from gramlink.io.files import written_whole
+    from gramlink.parties.one_process import duplicates_warning
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
     from gramlink.reports.check_page import check_page
@@ -40,7 +42,8 @@ def check(
     _refuse_outputs(report, bad_rows, *source.files, force=force)
     schema = source.schema()
     records = source.records(schema)
-    found, warnings = assess(records, schema), exposure(schema.agreed)
+    found = assess(records, schema)
+    warnings = [*exposure(schema.agreed), *duplicates_warning(records, schema)]
     with ExitStack() as files:
         page = files.enter_context(written_whole(report)) if report else None
         # it holds ids, which nobody else on the machine needs to read
@@ -57,7 +60,7 @@ def check(
         if output:
             speaker.say(f"wrote {output}: {what}")
     written = {"report": report and str(report), "bad_rows": bad_rows and str(bad_rows)}
-    speaker.summary({**finding_facts(found), "warnings": list(warnings), **written})
+    speaker.summary({**finding_facts(found), "warnings": warnings, **written})
 
 
 def _refuse_outputs(report: Path | None, bad_rows: Path | None, *inputs: Path, force: bool) -> None:
