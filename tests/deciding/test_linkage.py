@@ -183,7 +183,7 @@ def test_another_rule_is_refused():
 # what looks odd
 
 
-def warned(matches, random, count=10.0, missing=0.04):
+def warned(matches, random, count=100.0, missing=0.04):
     """Warnings about the field surname of a model."""
     gaps = Gaps(np.array([[False, False], [False, True]]), np.array([1 - missing, missing]))
     model = replace(
@@ -196,13 +196,18 @@ def warned(matches, random, count=10.0, missing=0.04):
 
 
 def test_a_good_model_has_no_warnings():
-    assert warnings_of(MODEL) == ()
+    assert warned([0.8, 0.12, 0.08, 1], [0.01, 0.05, 0.94, 1]) == ()
 
 
-def test_a_field_that_is_hardly_ever_equal_in_matches_is_named():
+def test_of_few_matches_estimates_are_rough():
+    (one,) = warned([0.8, 0.12, 0.08, 1], [0.01, 0.05, 0.94, 1], count=49.0)
+    assert one == "fewer than 50 pairs look like matches: the estimates are rough"
+
+
+def test_a_field_that_is_seldom_equal_in_matches_is_named():
     (one,) = warned([0.05, 0.02, 0.93, 1], [0.01, 0.05, 0.94, 1])
-    assert one.startswith("surname is hardly ever equal in matches")
-    assert warned([0.2, 0.02, 0.78, 1], [0.01, 0.05, 0.94, 1]) == ()
+    assert one.startswith("surname is seldom equal in matches")
+    assert warned([0.35, 0.02, 0.63, 1], [0.01, 0.05, 0.94, 1]) == ()
 
 
 def test_a_field_that_is_missing_or_of_one_value_is_named():

@@ -22,17 +22,27 @@ def expected(sort: Sort, pattern: Pattern) -> float:
 
 
 def step(
-    counts: Mapping[Pattern, int], known: Mapping[Pattern, float], sorts: Sequence[Sort]
+    counts: Mapping[Pattern, int],
+    known: Mapping[Pattern, float],
+    sorts: Sequence[Sort],
+    unseen: float = 0,
 ) -> list[Sort]:
-    """Share out the pairs of each pattern by what each sort expects of it; count them again."""
+    """Share out the pairs of each pattern by what each sort expects of it; count them again.
+
+    Pairs that are equal in every field may not be counted: then the first sort gets as many as it
+    expects among the share `unseen` of all pairs, which miss nothing.
+    """
     found = []
-    for sort in sorts:
+    for number_of_sort, sort in enumerate(sorts):
+        alike = (0,) * len(sort[1])
         weights = {
             pattern: number
             * expected(sort, pattern)
             / (known[pattern] + sum(expected(one, pattern) for one in sorts))
             for pattern, number in counts.items()
         }
+        if unseen and number_of_sort == 0:
+            weights[alike] = unseen * expected(sort, alike)
         shares = []
         for field, levels in enumerate(sort[1]):
             known_levels = len(levels) - 1

@@ -40,9 +40,10 @@ def drawn(source, sort):
     return Counter(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def fitted(patterns, known, free, rounds=500):
+def fitted(patterns, known, free, rounds=500, unseen=0.0):
     """The sorts of a mixture of which nothing was believed."""
-    return fit(patterns, known, free, [Belief(sort.shares, 0.0) for sort in free], rounds).sorts
+    beliefs = [Belief(sort.shares, 0.0) for sort in free]
+    return fit(patterns, known, free, beliefs, rounds, unseen).sorts
 
 
 def plain(sort):
@@ -71,15 +72,18 @@ def logs(known):
 
 
 @settings(deadline=None, max_examples=40)
-@given(problem=problems(), rounds=st.integers(1, 4))
-def test_rounds_of_fitting_agree_with_the_definition(problem, rounds):
+@given(problem=problems(), rounds=st.integers(1, 4), unseen=st.sampled_from([0.0, 0.4, 1.0]))
+def test_rounds_of_fitting_agree_with_the_definition(problem, rounds, unseen):
     counts, known, free = problem
+    if unseen:
+        counts.pop((0,) * len(SIZES), None)
+        known.pop((0,) * len(SIZES), None)
     expected = [plain(sort) for sort in free]
     for _ in range(rounds):
-        expected = definition.step(counts, known, expected)
+        expected = definition.step(counts, known, expected, unseen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mixture, "SETTLED", -1.0)
-        found = fitted(patterns_of(counts), logs(known), free, rounds)
+        found = fitted(patterns_of(counts), logs(known), free, rounds, unseen)
     assert as_floats(map(plain, found)) == pytest.approx(as_floats(expected), rel=1e-9, abs=1e-12)
 
 
@@ -107,6 +111,22 @@ def test_fitted_shares_are_shares_and_no_more_pairs_than_there_are(problem):
             assert one[:-1].sum() == pytest.approx(1)
             assert one[-1] == 1
             assert (one > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_that_are_the_same_are_made_up_where_they_are_sent_once(seed):
+    sizes = (4,) * 4
+    source = np.random.default_rng(seed)
+    twice = Sort(2000, tuple(np.array([0.85, 0.1, 0.05, 1]) for _ in sizes))
+    random = Sort(40_000, tuple(np.array([0.03, 0.05, 0.92, 1]) for _ in sizes))
+    patterns = patterns_of(drawn(source, twice) + drawn(source, random), sizes).unlike
+    assert not (patterns.levels == 0).all(axis=1).any()
+    start = Sort(10.0, tuple(np.array([0.9, 0.05, 0.05, 1]) for _ in sizes))
+    none_missing = (1 - GAPS) ** len(sizes)
+    (found,) = fitted(patterns, random.log_expected(patterns.levels), [start], 500, none_missing)
+    assert found.count == pytest.approx(twice.count, rel=0.1)
+    (without,) = fitted(patterns, random.log_expected(patterns.levels), [start], 500)
+    assert without.count < 0.7 * twice.count
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -17,7 +17,7 @@ GOOD = Sort(90.0, (np.array([0.8, 0.12, 0.08, 1]), np.array([0.9, 0.1, 1])))
 MOVED = Sort(10.0, (np.array([0.2, 0.1, 0.7, 1]), np.array([0.9, 0.1, 1])))
 RANDOM = Sort(10_000.0, (np.array([0.01, 0.02, 0.97, 1]), np.array([0.001, 0.999, 1])))
 RELATED = Sort(50.0, (np.array([0.9, 0.02, 0.08, 1]), np.array([0.01, 0.99, 1])))
-SEEN = Patterns(np.array([[0, 1], [2, 1], [0, 0]]), np.array([40, 9000, 3]), LEVELS)
+SEEN = Patterns(np.array([[0, 1], [2, 1], [1, 0]]), np.array([40, 9000, 3]), LEVELS)
 # a surname is missing in a tenth of the pairs, in half of these with the date of birth
 GAPS = Gaps(np.array([[False, False], [True, False], [True, True]]), np.array([0.9, 0.05, 0.05]))
 WITHIN = Within(SEEN, GAPS, Sort(8_000.0, RANDOM.shares), (Sort(30.0, RELATED.shares),))
@@ -82,10 +82,26 @@ def test_who_differs_in_what_a_household_does_not_share_is_no_match():
     assert not alone.could_match(alike(0.05, 0.9, 0.05))
 
 
-def test_duplicates_are_alike_in_every_field():
-    assert model().alike(GOOD)
-    assert not model().alike(MOVED)
-    assert not model().alike(RELATED)
+def test_what_is_near_agrees_though_it_is_seldom_equal():
+    misspelt = Sort(10.0, (np.array([0.02, 0.9, 0.08, 1]), np.array([0.9, 0.1, 1])))
+    apart = Sort(10.0, (np.array([0.02, 0.02, 0.96, 1]), np.array([0.01, 0.99, 1])))
+    assert model().could_match(misspelt)
+    assert not model().could_match(apart)
+
+
+def test_duplicates_agree_in_all_that_makes_a_person_and_nearly_everywhere():
+    names, levels = ("given", "born", "surname", "street", "phone"), (Levels(0),) * 5
+    gaps = Gaps(np.zeros((1, 5), np.bool_), np.ones(1))
+    family = alike(0.01, 0.02, 0.9, 0.9, 0.8, count=500.0)
+    strangers = alike(*[0.001] * 5, count=10_000.0)
+    file = model(
+        names=names, levels=levels, gaps=gaps, random=strangers, related=(family,), within=None
+    )
+    assert file.same_person(alike(*[0.9] * 5))
+    assert file.same_person(alike(0.9, 0.9, 0.9, 0.9, 0.0))  # another telephone
+    assert not file.same_person(alike(0.9, 0.9, 0.9, 0.0, 0.0))
+    assert not file.same_person(alike(0.0, 0.9, 0.9, 0.9, 0.9))  # a twin
+    assert not file.same_person(alike(0.9, 0.0, 0.9, 0.9, 0.9))  # the same name as a parent
 
 
 def test_shares_of_matches_are_those_of_its_sorts_by_their_counts():
@@ -127,13 +143,17 @@ def corrected(seen, expected):
 
 
 def test_a_pattern_that_is_seen_far_too_often_is_believed():
-    twins = Patterns(np.array([[0, 0]]), np.array([20]), LEVELS)
-    few = replace(WITHIN, patterns=twins, related=())
-    times = np.exp(few.log_correction(np.array([[0, 0]])))[0]
-    assert times == pytest.approx(corrected(20, 8000 * 0.01 * 0.001 * 0.9), rel=1e-6)
+    twins = np.array([[1, 0]])
+    few = replace(WITHIN, patterns=Patterns(twins, np.array([20]), LEVELS), related=())
+    times = np.exp(few.log_correction(twins))[0]
+    assert times == pytest.approx(corrected(20, 8000 * 0.02 * 0.001 * 0.9), rel=1e-6)
     assert times > 15
-    once = replace(few, patterns=Patterns(np.array([[0, 0]]), np.array([1]), LEVELS))
-    assert np.exp(once.log_correction(np.array([[0, 0]])))[0] < 1.1
+    once = replace(few, patterns=Patterns(twins, np.array([1]), LEVELS))
+    assert np.exp(once.log_correction(twins))[0] < 1.1
+
+
+def test_pairs_that_are_equal_throughout_are_as_the_sorts_say_since_the_same_is_sent_once():
+    assert np.exp(WITHIN.log_correction(np.array([[0, 0]]))) == pytest.approx(1)
 
 
 def test_other_pairs_are_corrected_by_counts_the_more_so_the_larger_they_are():

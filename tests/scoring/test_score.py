@@ -166,7 +166,7 @@ def test_m_and_the_number_of_matches_are_recovered_without_labels(members):
     assert model.prior * model.pairs == pytest.approx(len(data.truth), rel=0.06)
     for shares in model.match_shares:
         known = np.array([EQUAL, NEAR, OTHER]) / (1 - MISSING)
-        assert shares[:3] == pytest.approx(known, abs=0.03)
+        assert shares[:3] == pytest.approx(known, abs=0.04)
 
 
 @pytest.mark.parametrize("both", [200, 1000, 2000])

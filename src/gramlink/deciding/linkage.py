@@ -18,7 +18,8 @@ from gramlink.scoring.score import Scored
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-NEARLY_ALL, HARDLY = 0.98, 0.1  # shares that make one wonder
+FEW = 50  # matches, from which estimates are within 0.02 or so
+NEARLY_ALL, SELDOM = 0.98, 0.3  # shares that make one wonder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,20 +79,22 @@ def decide_scored(
 
 
 def warnings_of(model: Model) -> tuple[str, ...]:
-    """Warnings about columns that seem to be mapped wrongly, or that say nothing."""
+    """Warnings about estimates and about columns: mapped wrongly, it seems, or saying nothing."""
     found = []
     if model.prior * model.pairs < 1:
         found.append("no pair looks like a match")
         return tuple(found)
+    if model.prior * model.pairs < FEW:
+        found.append(f"fewer than {FEW} pairs look like matches: the estimates are rough")
     shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
     for field, (name, matches, random) in enumerate(shares):
         if model.gaps.of_field(field) > NEARLY_ALL:
             found.append(f"{name} is missing in nearly all pairs: it says nothing")
         elif random[EQUAL] > NEARLY_ALL:
             found.append(f"{name} is equal in nearly all pairs: it says nothing")
-        elif matches[EQUAL] < HARDLY:
+        elif matches[EQUAL] < SELDOM:
             found.append(
-                f"{name} is hardly ever equal in matches: does one of the owners use another "
+                f"{name} is seldom equal in matches: does one of the owners use another "
                 "column, or write it differently?"
             )
     return tuple(found)

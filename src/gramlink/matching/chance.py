@@ -83,6 +83,11 @@ class Gaps:
         unseen = float(np.log(UNSEEN))
         return np.array([known.get(bytes(row), unseen) for row in missing], float)
 
+    @property
+    def none(self) -> float:
+        """The share of pairs that miss no field."""
+        return float(self.shares[~self.missing.any(axis=1)].sum())
+
     def of_field(self, field: int) -> float:
         """The share of pairs that miss a field."""
         return float(self.shares[self.missing[:, field]].sum())

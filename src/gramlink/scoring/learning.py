@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
 LEAST = 1e-9  # a share
-MOSTLY_EQUAL, WITHIN = 0.9, 0.05  # what one would guess of matches: equal, within some edits
+MOSTLY_EQUAL, WITHIN = 0.96, 0.03  # what one would guess of matches: equal, within some edits
 BELIEVED = 100.0  # pairs that this guess is worth
 FIRMLY = 10_000.0  # and in a file where relatives may outnumber matches by far, at first
 MOST_SORTS = 8  # found later
@@ -56,27 +56,28 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
 def _with_related(model: Model, compared: Compared) -> Model:
     """The model with what is learnt within the left file.
 
-    Pairs that are alike in all fields are duplicates there, and no related pairs.
+    Pairs that are of one person are duplicates there, and no related pairs.
     """
     within = compared.within_left(ENOUGH_RECORDS)
     if within.pairs == 0:
         return model
     pairs = within.candidates(model.passes)
-    patterns, _ = Patterns.of(pairs.levels, within.levels)
+    patterns = Patterns.of(pairs.levels, within.levels)[0].unlike  # the same is sent once
     gaps = within.gaps()
     random = random_pairs(within, gaps)
     if not len(pairs):
         return replace(model, within=Within(patterns, gaps, random, ()))
     known = random.log_expected(patterns.levels)
     start = Sort(1.0, _guess(within.levels))
-    found = grown(patterns, gaps, lambda _: known, start, FIRMLY)
+    found = grown(patterns, gaps, lambda _: known, start, FIRMLY, gaps.none)
     factor = compared.pairs / within.pairs
+    model = replace(model, related=found.sorts[1:])
     related = tuple(
         Sort(
             sort.count * factor, tuple(map(_moved, sort.shares, random.shares, model.random.shares))
         )
         for sort in found.sorts
-        if not model.alike(sort)
+        if not model.same_person(sort)
     )
     return replace(model, related=related, within=Within(patterns, gaps, random, found.sorts))
 
@@ -94,8 +95,14 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
         related = tuple(changed(model.related, matches, model.random, model.levels))
         return np.logaddexp(*replace(model, related=related).log_others(patterns.levels))
 
-    believed = BELIEVED if model.within else FIRMLY
-    found = grown(patterns, model.gaps, known, model.matches[0], believed)
+    start = model.matches[0]
+    if model.within:
+        found = grown(patterns, model.gaps, known, start, BELIEVED)
+    else:  # relatives must not be taken for matches while they are not known
+        found = grown(patterns, model.gaps, known, start, FIRMLY)
+        beliefs = (Belief(start.shares, BELIEVED), *found.beliefs[1:])
+        log_gaps = model.gaps.log_shares(patterns.levels, patterns.of_fields)
+        found = _settled(patterns, log_gaps, known, found.sorts, beliefs)
     matches, others = _told_apart(model, found.sorts)
     related = (*changed(model.related, matches, model.random, model.levels), *others)
     return replace(model, matches=matches, related=related)
@@ -111,13 +118,20 @@ def _told_apart(model: Model, sorts: Sequence[Sort]) -> tuple[tuple[Sort, ...], 
     return matches or (replace(sorts[0], count=0.0),), others
 
 
-def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort, believed: float) -> Mixture:
+def grown(
+    patterns: Patterns,
+    gaps: Gaps,
+    known: Known,
+    start: Sort,
+    believed: float,
+    unseen: float = 0.0,
+) -> Mixture:
     """A mixture that begins with one sort and has as many more as are worth it.
 
-    What is believed of the first sort is worth so many pairs while others are looked for.
+    What is believed of the first sort is worth so many pairs. For `unseen` see `fit`.
     """
     log_gaps = gaps.log_shares(patterns.levels, patterns.of_fields)
-    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, believed)])
+    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, believed)], unseen)
     parameters = 1 + sum(of.farther for of in patterns.of_fields)
     worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
     for _ in range(MOST_SORTS):
@@ -129,20 +143,18 @@ def grown(patterns: Patterns, gaps: Gaps, known: Known, start: Sort, believed: f
                 (*mixture.sorts, sort),
                 (*mixture.beliefs, Belief(sort.shares, 0.0)),
                 TRIAL_ROUNDS,
+                unseen,
             )
             for sort in beginnings(patterns, log_gaps, others, mixture.sorts)
         ]
         if not trials:
             break
         best = max(trials, key=lambda one: one.log_posterior)
-        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs)
+        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs, unseen)
         if best.log_posterior - mixture.log_posterior < worth:
             break
         mixture = best
-    if believed == BELIEVED:
-        return mixture
-    beliefs = (Belief(start.shares, BELIEVED), *mixture.beliefs[1:])
-    return _settled(patterns, log_gaps, known, mixture.sorts, beliefs)
+    return mixture
 
 
 def _settled(
@@ -151,11 +163,12 @@ def _settled(
     known: Known,
     sorts: Sequence[Sort],
     beliefs: Sequence[Belief],
+    unseen: float = 0.0,
 ) -> Mixture:
     """The mixture that explains the patterns best, where what is known follows from its sorts."""
     for _ in range(TURNS):
         others = known(sorts)
-        mixture = fit(patterns, others, sorts, beliefs, ROUNDS)
+        mixture = fit(patterns, others, sorts, beliefs, ROUNDS, unseen)
         steady = all(
             abs(one.count - other.count) <= STEADY * (1 + one.count)
             for one, other in zip(mixture.sorts, sorts, strict=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.records.levels import Levels
+from gramlink.records.levels import EQUAL, Levels
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,6 +46,12 @@ class Patterns:
         place = rank[place]
         counts = np.bincount(place, minlength=len(first))
         return cls(kinds[order], counts, tuple(of_fields)), place.astype(np.int32)
+
+    @property
+    def unlike(self) -> "Patterns":
+        """The patterns of pairs that differ in some field, or miss one."""
+        some = (self.levels != EQUAL).any(axis=1)
+        return Patterns(self.levels[some], self.counts[some], self.of_fields)
 
     def counts_of(self, levels: Ints) -> Floats:
         """How many pairs have each of other patterns."""
@@ -102,11 +108,14 @@ def fit(
     free: Sequence[Sort],
     beliefs: Sequence[Belief],
     rounds: int,
+    unseen: float = 0.0,
 ) -> Mixture:
     """The sorts that explain the patterns best, beside what is known of others.
 
     `known` is the logarithm of how many pairs of each pattern are of no sort to be found, given
-    what is missing; `free` is where expectation maximisation starts.
+    what is missing; `free` is where expectation maximisation starts. Where pairs that are equal in
+    every field are not among the patterns, `unseen` is the share of pairs that miss nothing: as
+    many of these are taken to be equal in every field, and of the first sort, as it expects.
     """
     from gramlink.kernels.mixture import shared_out
 
@@ -123,8 +132,11 @@ def fit(
         explained, found, sums = shared_out(
             patterns.levels, patterns.counts, known, np.log(np.maximum(counts, 1e-300)), logs
         )
+        alike = unseen * float(counts[0] * np.exp(logs[0, :, EQUAL].sum()))
         agreeing = ((believed + more) * np.where(real, logs - np.log(thought), 0)).sum()
-        now = explained - counts.sum() + float(agreeing)
+        now = explained - (float(counts.sum()) - alike) + float(agreeing)
+        found[0] += alike
+        sums[0, :, EQUAL] += alike
         if abs(now - before) <= SETTLED * float(patterns.counts.sum()):
             break
         before, counts = now, found

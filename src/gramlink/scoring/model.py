@@ -19,6 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 SELDOM = 0.3  # the share of equal values that matches have at least, in all fields but one
 ENOUGH = 0.4  # the share of fields in which matches of a sort are often equal, at least
+NEARLY = 0.8  # and that of duplicates within a file
 SELDOM_KNOWN = 0.7  # the share of missing values from which a field says too little
 COMMON = 0.3  # the share of random pairs that are equal from which a field says too little
 TRUST, DISTRUST = 20.0, 0.3  # pairs that what sorts expect of a pattern is worth, beside counts
@@ -43,7 +44,8 @@ class Within:
         """
         expected = np.logaddexp(self.random.log_expected(levels), _log_sum(self.related, levels))
         expected = np.exp(expected + self.gaps.log_shares(levels, self.patterns.of_fields))
-        seen = self.patterns.counts_of(levels)
+        alike = (levels == EQUAL).all(axis=1)  # the same is sent once
+        seen = np.where(alike, expected, self.patterns.counts_of(levels))
         likely = [
             np.log(share) + _log_seen(seen, expected, trust)
             for share, trust in ((1 - ODD, TRUST), (ODD, DISTRUST))
@@ -99,38 +101,56 @@ class Model:
             for field in range(len(self.names))
         )
 
-    def alike(self, sort: Sort) -> bool:
-        """Whether pairs of a sort are often equal in every field that tells pairs apart."""
-        return all(self._often(sort, field) for field in self._telling)
+    def same_person(self, sort: Sort) -> bool:
+        """Whether a sort within the left file is of duplicates: pairs that agree nearly throughout.
+
+        They agree in all that makes a person, which is what relatives do not share: a given name,
+        a date of birth.
+        """
+        agreeing = all(self._often(sort, field) for field in self._personal or self._telling)
+        return agreeing and self._agreeing(sort) >= NEARLY * len(self._telling)
 
     def could_match(self, sort: Sort) -> bool:
         """Whether pairs of a sort may be matches, and not relatives that nothing else has shown.
 
-        What relatives do not share makes a person: a given name, a date of birth. Matches hardly
-        ever differ in more than one such field, nor in the only one there is, unless there are
-        more such pairs than relatives. And they agree in some fields.
+        Matches hardly ever differ in more than one field that makes a person, nor in the only one
+        there is, unless there are more such pairs than relatives. And they agree in some fields.
         """
-        related = self.within.related if self.within else self.related
         times = self.pairs / self.within.random.count if self.within else 1.0
-        relatives = [one for one in related if self._agreeing(one) > 1]
+        personal = self._personal
+        number = sum(one.count for one in self._relatives)
+        seldom = sum(not self._often(sort, field) for field in personal or self._telling)
+        few = seldom <= (len(personal) > 1)
+        return self._enough(sort) and (few or 0 < times * number < sort.count)
+
+    @property
+    def _relatives(self) -> list[Sort]:
+        """The sorts of pairs that share more than one field."""
+        related = self.within.related if self.within else self.related
+        return [one for one in related if self._agreeing(one) > 1]
+
+    @property
+    def _personal(self) -> list[int]:
+        """The fields that relatives seldom share."""
+        relatives = self._relatives
         number = sum(one.count for one in relatives)
-        personal = [
+        return [
             field
             for field in self._telling
             if sum(one.count * float(one.shares[field][EQUAL]) for one in relatives)
             <= SELDOM * number
         ]
-        seldom = sum(not self._often(sort, field) for field in personal or self._telling)
-        enough = self._agreeing(sort) >= ENOUGH * len(self._telling)
-        return enough and (seldom <= (len(personal) > 1) or 0 < times * number < sort.count)
+
+    def _enough(self, sort: Sort) -> bool:
+        return self._agreeing(sort) >= ENOUGH * len(self._telling)
 
     def _agreeing(self, sort: Sort) -> int:
-        """In how many fields that tell pairs apart those of a sort are often equal."""
+        """In how many fields that tell pairs apart those of a sort are often equal, or nearly."""
         return sum(self._often(sort, field) for field in self._telling)
 
-    @staticmethod
-    def _often(sort: Sort, field: int) -> bool:
-        return float(sort.shares[field][EQUAL]) >= SELDOM
+    def _often(self, sort: Sort, field: int) -> bool:
+        near = sort.shares[field][: self.levels[field].farther]
+        return float(near.sum()) >= SELDOM
 
     @property
     def _telling(self) -> list[int]:
