@@ -375,10 +375,10 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
         ),
         (
             "mine hospital.csv --owner other --ledger o.ledger -o o.json",
-            {"output", "epsilon", "grams", "shares"},
+            {"output", "epsilon", "grams", "shares", "warnings"},
         ),
         ("merge hospital.mined.json registry.mined.json", {"output", "digest", "left"}),
-        ("embed hospital.csv", {"output", "rows", "bytes"}),
+        ("embed hospital.csv", {"output", "rows", "bytes", "warnings"}),
         ("embed hospital.csv --dry-run", {"manifest", "rows", "bytes"}),
         ("link hospital.bundle registry.bundle", {"output", "links", "pairs"}),
         (

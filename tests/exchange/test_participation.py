@@ -38,6 +38,7 @@ from gramlink.exchange import Choices, Voice, take_part
 from gramlink.exchange.client import Client
 from gramlink.exchange.consent import keys_code
 from gramlink.mining.mined import Mined
+from gramlink.parties import one_process
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
 
@@ -57,6 +58,7 @@ class Hospital:
 
     def __init__(self, unit):
         self.unit, self.said, self.asked, self.agrees, self.pauses = unit, [], 0, True, 0
+        self.warned = []
         self.data, self.folder = Path("hospital.csv"), Path(f"{EXCHANGE}-hospital")
 
     def pause(self, _):
@@ -68,7 +70,8 @@ class Hospital:
         return self.agrees
 
     def take_part(self, **choices):
-        voice = Voice(self.said.append, lambda _: nullcontext(lambda *_: None), self.ask)
+        bar = nullcontext(lambda *_: None)
+        voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append)
         client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
         return take_part(client, Choices(**{"data": self.data, **choices}), voice)
 
@@ -143,6 +146,19 @@ def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
         assert phrase in said
     assert not Path("hospital.ledger").exists()
     assert not [asked for asked in unit.asked if "PUT" in asked and "recipient" not in asked]
+
+
+def test_an_owner_hears_of_duplicates_before_it_agrees_and_only_then(hospital, monkeypatch):
+    monkeypatch.setattr(one_process, "likely_duplicates", lambda *_: 31.4)
+    hospital.agrees = False
+    with pytest.raises(GramlinkError, match="you did not agree"):
+        hospital.take_part()
+    (warning,) = hospital.warned
+    assert warning.startswith("about 31 pairs of records look like one person twice")
+    hospital.agrees = True
+    hospital.take_part()
+    hospital.take_part()
+    assert hospital.warned == [warning] * 2
 
 
 def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hospital, unit):

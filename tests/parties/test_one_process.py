@@ -306,8 +306,8 @@ def test_of_a_large_file_a_part_tells(monkeypatch):
 def test_a_warning_says_so_and_what_it_does():
     (said,) = duplicates_warning(file_of(120), LISTED)
     assert said.startswith("about 1")
-    assert "look like one person twice; linkage.toml says that nobody is in the file twice" in said
+    assert "look like one person twice, though `unique` in linkage.toml says otherwise; " in said
     (said,) = duplicates_warning(file_of(120), LISTED.model_copy(update={"unique": False}))
-    assert "twice; one-to-one links one of two at most; `gramlink dedupe` lists them" in said
+    assert "person twice; one-to-one links one of the two at most, and whoever has two" in said
     assert duplicates_warning(file_of(0), LISTED) == ()
     assert duplicates_warning(read_records(LEFT, SCHEMA), SCHEMA) == ()

@@ -11,7 +11,7 @@ from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.encodings.registry import DEFAULT
 from gramlink.engines.local import using_threads
-from gramlink.errors import InvalidBase, InvalidParameter
+from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.matching.passes import Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -102,17 +102,21 @@ def likely_duplicates(records: Records, schema: Schema) -> float:
 
 
 def duplicates_warning(records: Records, schema: Schema) -> tuple[str, ...]:
-    """What an owner should know of the duplicates in its file, if there are any to speak of."""
+    """What an owner should know of the duplicates in its file, if there are any to speak of.
+
+    Privacy: as `likely_duplicates`; it never raises, so that it can be said on the way.
+    """
     try:
         pairs = likely_duplicates(records, schema)
-    except (InvalidBase, InvalidParameter):  # the fields say too little to tell
+    except (GramlinkError, MemoryError):  # the fields say too little, or the machine is too small
         return ()
     if pairs < max(FEW, RARE * len(records)):
         return ()
-    said = "linkage.toml says that nobody is in the file twice, and " if schema.unique else ""
+    though = ", though `unique` in linkage.toml says otherwise" if schema.unique else ""
     return (
-        f"about {pairs:,.0f} pairs of records look like one person twice; {said}one-to-one links "
-        "one of two at most; `gramlink dedupe` lists them",
+        f"about {pairs:,.0f} pairs of records look like one person twice{though}; one-to-one links "
+        "one of the two at most, and whoever has two records is protected at twice epsilon; "
+        "`gramlink dedupe` lists them",
     )
 
 
