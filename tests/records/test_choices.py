@@ -55,14 +55,16 @@ def test_a_name_that_is_no_choice_is_refused_with_those_that_are(wrong):
     with pytest.raises(InvalidSchema) as caught:
         schema_from({"fields": {"surname": {"miner": wrong}}}, "linkage.toml")
     assert str(caught.value) == (
-        "linkage.toml: fields.surname.miner: Input should be 'levelgram', 'tree-linear', "
-        "'tree-exponential', 'tree-adaptive', 'tree-hybrid', 'fpm', 'public', 'random' or 'exact'"
+        f"linkage.toml: fields.surname.miner: Input should be {listed(MINERS)}"
     )
     with pytest.raises(InvalidSchema) as caught:
         checked_schema(fields=({"name": "x"},), threshold=wrong)
-    assert str(caught.value) == (
-        "threshold: Input should be 'calibrated', 'worst-case', 'paper', 'global' or 'global-paper'"
-    )
+    assert str(caught.value) == f"threshold: Input should be {listed(POLICIES)}"
+
+
+def listed(choices):
+    *names, last = (f"'{name}'" for name in choices)
+    return f"{', '.join(names)} or {last}"
 
 
 OURS = replace(BEST_PER_LEFT, name="ours", keep=lambda contest: keep_best_per_left(contest)[:1])
