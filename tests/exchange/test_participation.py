@@ -41,6 +41,7 @@ from gramlink.mining.mined import Mined
 from gramlink.parties import one_process
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
+from systems import posix
 
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
@@ -122,6 +123,7 @@ def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
     assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/mined/registry") == 1
 
 
+@posix
 def test_what_is_kept_is_for_the_owner_alone(hospital):
     hospital.take_part()
     for path in hospital.folder.iterdir():
