@@ -27,8 +27,8 @@ def check(
 ) -> None:
     """Show what is wrong with the data, before anything is spent.
 
-    Reads the records as mining would; counts and names the rows that need attention. Says about
-    how many records are likely of one person.
+    Reads the records as mining would; counts and names the rows that need attention. Estimates how
+    many pairs of records look like one person twice.
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """

@@ -145,7 +145,7 @@ def _measured(
                 yield *futures[future], *future.result()
         except BrokenProcessPool as error:
             raise GramlinkError(
-                "a process that measured was ended from outside, perhaps for lack of memory",
+                "a measuring process was killed, perhaps for lack of memory",
                 hint="run the command again to resume",
             ) from error
 
