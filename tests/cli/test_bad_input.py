@@ -313,7 +313,7 @@ def test_shares_of_any_denominators_can_be_paid_for(run, folder):
     for n in range(101, 181, 2):
         with (folder / "linkage.toml").open("a") as file:
             file.write(f'[fields.f{n}]\ncolumn = "surname"\nsize = 5\nshare = "1/{n}"\n')
-    run("mine", "hospital.csv")
+    run("mine", "hospital.csv", "--quiet")
     assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "30"
 
 
