@@ -1,4 +1,5 @@
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -46,9 +47,12 @@ def found(*sorts, known=(RANDOM,), believed=BELIEVED, seed=1):
 def test_there_are_as_many_sorts_as_the_pairs_ask_for(sorts, seed):
     made = sorted(found(*sorts, seed=seed), key=lambda one: -one.count)
     assert [one.count for one in made] == pytest.approx([one.count for one in sorts], rel=0.2)
-    for one, true in zip(made, sorts, strict=True):
-        for shares, expected in zip(one.shares, true.shares, strict=True):
-            assert shares == pytest.approx(expected, abs=0.06)
+    # shares may slide between two sorts that are alike in all other fields; their sum may not
+    every = np.array(list(product(range(3), repeat=len(LEVELS))))
+    expected, wanted = (
+        sum(np.exp(one.log_expected(every)) for one in several) for several in (made, sorts)
+    )
+    assert np.abs(expected - wanted).sum() <= 0.06 * wanted.sum()
 
 
 def test_where_all_is_explained_no_sort_is_added():
