@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from systems import posix
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -22,6 +24,7 @@ def test_pages_are_what_the_code_and_the_data_say():
         assert target.read_text("utf-8") == made(), "run `make docs`"
 
 
+@posix
 def test_every_command_of_the_tutorial_works(tmp_path):
     text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)

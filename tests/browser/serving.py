@@ -118,7 +118,7 @@ def served(folder):
             yield Server(url, (folder / "operator.token").read_text().strip(), folder)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def awaited(process, output):

@@ -6,6 +6,7 @@ import pytest
 
 from gramlink.bundles.pseudonyms import owner_key, pseudonyms
 from gramlink.errors import InvalidFile
+from systems import posix
 
 
 def test_a_pseudonym_is_the_keyed_hash_of_the_id():
@@ -21,6 +22,7 @@ def test_ids_that_look_like_the_same_number_have_different_pseudonyms():
     assert not set(pseudonyms(ids, b"k")) & set(pseudonyms(ids, b"l"))
 
 
+@posix
 def test_a_key_is_made_once_for_its_owner_alone_and_then_reused(tmp_path):
     path = tmp_path / "hospital.key"
     old = os.umask(0)

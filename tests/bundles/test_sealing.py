@@ -26,6 +26,7 @@ from gramlink.bundles.sealing import (
 )
 from gramlink.errors import InvalidFile
 from reference import sealing as reference
+from systems import posix
 
 OURS, THEIRS = new_identity(), new_identity()
 DATA = b"MILLER,1980-01-31\n" * 20
@@ -186,6 +187,7 @@ def test_keys_come_back_from_their_files(path):
     assert read_recipient(path) == OURS.recipient
 
 
+@posix
 def test_an_identity_is_for_its_owner_to_read_alone(path):
     write_identity(path, OURS, "hospital")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

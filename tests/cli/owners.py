@@ -1,6 +1,5 @@
 """Small files of two owners, and commands that run in this process."""
 
-import resource
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 
 from gramlink import cli, kernels
 from gramlink.lab.datasets import corrupt, sample, surnames
@@ -121,6 +121,7 @@ def contents(folder):
 @contextmanager
 def disk_of(size):
     """A disk on which no file can be larger than so many bytes."""
+    resource = pytest.importorskip("resource")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

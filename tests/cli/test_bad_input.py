@@ -16,6 +16,7 @@ from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import read_identity, seal
 from gramlink.embedding.projection import Projection
 from gramlink.parties.answers import answer
+from systems import posix
 
 TREE = '\nminer = "tree-linear"\n'
 COMMANDS_ON_DATA = ["check", "mine"]
@@ -222,6 +223,7 @@ def test_links_of_several_fields_that_cannot_be_written_leave_nothing_beside(
     refused("link", "clinic.bundle", "office.bundle", "-o", output, says=says)
 
 
+@posix
 @pytest.mark.parametrize("line", WRITING.values(), ids=WRITING)
 def test_a_device_in_the_place_of_the_output(refused, done, line):
     os.mkfifo(done / "pipe")
@@ -311,7 +313,7 @@ def test_shares_of_any_denominators_can_be_paid_for(run, folder):
     for n in range(101, 181, 2):
         with (folder / "linkage.toml").open("a") as file:
             file.write(f'[fields.f{n}]\ncolumn = "surname"\nsize = 5\nshare = "1/{n}"\n')
-    run("mine", "hospital.csv")
+    run("mine", "hospital.csv", "--quiet")
     assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "30"
 
 
@@ -371,6 +373,7 @@ main()
 """
 
 
+@posix
 def test_a_miner_that_is_killed_has_spent_and_released_nothing(run, refused, folder):
     dead = subprocess.run([sys.executable, "-c", KILLED, "mine", "hospital.csv"], cwd=folder)
     assert dead.returncode == -signal.SIGKILL

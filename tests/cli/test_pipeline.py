@@ -17,6 +17,7 @@ from gramlink.bundles.sealing import read_identity, seal, unseal
 from gramlink.errors import InvalidFile
 from gramlink.parties.answers import answer
 from gramlink.records.schema import load_schema
+from systems import full_device, posix
 
 HEADER = "id_left,id_right\n"
 
@@ -175,6 +176,7 @@ def sealed(run, done):
     return done
 
 
+@posix
 def test_new_keys_are_a_secret_one_and_a_public_one(run, folder):
     out = run("keys", "new", "hospital").out
     identity, recipient = folder / "hospital.identity", folder / "hospital.recipient"
@@ -375,10 +377,10 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
         ),
         (
             "mine hospital.csv --owner other --ledger o.ledger -o o.json",
-            {"output", "epsilon", "grams", "shares"},
+            {"output", "epsilon", "grams", "shares", "warnings"},
         ),
         ("merge hospital.mined.json registry.mined.json", {"output", "digest", "left"}),
-        ("embed hospital.csv", {"output", "rows", "bytes"}),
+        ("embed hospital.csv", {"output", "rows", "bytes", "warnings"}),
         ("embed hospital.csv --dry-run", {"manifest", "rows", "bytes"}),
         ("link hospital.bundle registry.bundle", {"output", "links", "pairs"}),
         (
@@ -474,6 +476,7 @@ def test_files_can_be_in_other_folders_than_the_commands_run_in(run, folder):
     assert (folder / "hospital.mined.json").is_file()
 
 
+@posix
 def test_an_output_that_is_a_link_stays_one(run, done):
     shared = done / "shared"
     shared.mkdir()
@@ -605,6 +608,7 @@ def test_no_terminal_is_too_old_to_be_spoken_to(done, encoding):
     assert b"301 records" in result.stdout
 
 
+@posix
 def test_a_reader_that_stops_reading_is_no_error_of_ours(done):
     reading, writing = os.pipe()
     os.close(reading)
@@ -613,11 +617,13 @@ def test_a_reader_that_stops_reading_is_no_error_of_ours(done):
     assert (result.returncode, result.stderr) == (1, b"")
 
 
+@posix
 def test_a_closed_output_is_no_error_of_ours(done):
     result = shell(done, "check", "hospital.csv", preexec_fn=lambda: os.close(1))
     assert (result.returncode, result.stderr) == (0, b"")
 
 
+@full_device
 def test_an_output_that_is_full_is_said_in_a_line(done):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         result = shell(done, "check", "hospital.csv", stdout=full)

@@ -1,7 +1,6 @@
 """A linkage unit and data owners as real processes, which can be killed and started again."""
 
 import os
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -87,14 +86,14 @@ class Server:
 
     def kill(self):
         """As a power cut would end it."""
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
 
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.kill()
 
@@ -148,7 +147,7 @@ class Party:
         self.process = started((*args, "--patience", 60), self.folder, "said.txt")
 
     def kill(self):
-        self.process.send_signal(signal.SIGKILL)
+        self.process.kill()
         self.process.wait()
 
     def finish(self):

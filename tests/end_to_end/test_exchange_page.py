@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 from end_to_end.processes import PATIENCE, free_port, until
+from systems import posix
 
 PAGE = Path(__file__).parents[2] / "docs" / "exchange.md"
 
 
+@posix
 def test_every_command_of_an_exchange_over_the_network_works(tmp_path):
     text = PAGE.read_text("utf-8").partition("## A party that only has a browser")[0]
     lines = [

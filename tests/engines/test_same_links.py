@@ -1,6 +1,11 @@
 """The same records have the same links, however the work is cut up."""
 
+import json
+import os
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -85,6 +90,15 @@ def test_the_order_of_the_rows_does_not_matter_for_duplicates(order, monkeypatch
 
     monkeypatch.setattr(chance, "RANDOM_PAIRS", 1000)  # of which positions would decide
     assert duplicates(order, threads=2) == duplicates(threads=1)
+
+
+def test_the_threads_of_kernels_and_frames_do_not_matter():
+    code = "import json, test_same_links as here; print(json.dumps(list(here.linked('persons'))))"
+    variables = dict.fromkeys(("GRAMLINK_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "2")
+    printed = subprocess.check_output(
+        [sys.executable, "-c", code], env={**os.environ, **variables}, cwd=Path(__file__).parent
+    )
+    assert set(map(tuple, json.loads(printed))) == expected("persons")
 
 
 def test_kernels_use_the_threads_that_are_asked_for(monkeypatch):

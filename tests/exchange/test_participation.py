@@ -38,8 +38,10 @@ from gramlink.exchange import Choices, Voice, take_part
 from gramlink.exchange.client import Client
 from gramlink.exchange.consent import keys_code
 from gramlink.mining.mined import Mined
+from gramlink.parties import one_process
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
+from systems import posix
 
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
@@ -57,6 +59,7 @@ class Hospital:
 
     def __init__(self, unit):
         self.unit, self.said, self.asked, self.agrees, self.pauses = unit, [], 0, True, 0
+        self.warned = []
         self.data, self.folder = Path("hospital.csv"), Path(f"{EXCHANGE}-hospital")
 
     def pause(self, _):
@@ -68,7 +71,8 @@ class Hospital:
         return self.agrees
 
     def take_part(self, **choices):
-        voice = Voice(self.said.append, lambda _: nullcontext(lambda *_: None), self.ask)
+        bar = nullcontext(lambda *_: None)
+        voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append)
         client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
         return take_part(client, Choices(**{"data": self.data, **choices}), voice)
 
@@ -119,6 +123,7 @@ def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
     assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/mined/registry") == 1
 
 
+@posix
 def test_what_is_kept_is_for_the_owner_alone(hospital):
     hospital.take_part()
     for path in hospital.folder.iterdir():
@@ -143,6 +148,19 @@ def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
         assert phrase in said
     assert not Path("hospital.ledger").exists()
     assert not [asked for asked in unit.asked if "PUT" in asked and "recipient" not in asked]
+
+
+def test_an_owner_hears_of_duplicates_before_it_agrees_and_only_then(hospital, monkeypatch):
+    monkeypatch.setattr(one_process, "likely_duplicates", lambda *_: 31.4)
+    hospital.agrees = False
+    with pytest.raises(GramlinkError, match="you did not agree"):
+        hospital.take_part()
+    (warning,) = hospital.warned
+    assert warning.startswith("about 31 pairs of records look like one person twice")
+    hospital.agrees = True
+    hospital.take_part()
+    hospital.take_part()
+    assert hospital.warned == [warning] * 2
 
 
 def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hospital, unit):

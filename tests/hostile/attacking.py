@@ -36,7 +36,7 @@ from gramlink.parties.owner import Owner
 from gramlink.records.reading import read_records
 from gramlink.records.schema import schema_from
 
-PATIENCE = 2  # seconds, which each test of a silent client takes
+PATIENCE = 4  # seconds, which each test of a silent client takes
 LARGEST = 3 * 10**6
 MEMORY = 3 * 10**9 // 2
 LONG = 120.0  # seconds that a loaded machine may take
@@ -287,7 +287,7 @@ class Server:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(LONG)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()

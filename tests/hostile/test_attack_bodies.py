@@ -21,7 +21,7 @@ from hostile.attacking import (
 )
 
 pytestmark = pytest.mark.usefixtures("sound")
-MANY = 20  # seconds, on a machine that has other things to do
+MANY = 60  # seconds, on a machine that has other things to do
 
 
 def part_of(party):
@@ -287,7 +287,7 @@ def test_clients_that_do_not_read_do_not_keep_others_out_for_long(server):
             connection.sendall(asked)
             ports.add(connection.getsockname()[1])
         time.sleep(1)
-        end = time.monotonic() + 20 * PATIENCE
+        end = time.monotonic() + MANY
         while open_at(server, ports) and time.monotonic() < end:
             time.sleep(0.2)
         assert open_at(server, ports) == set()

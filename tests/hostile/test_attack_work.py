@@ -170,7 +170,7 @@ def test_a_second_server_on_one_folder_is_refused_and_the_first_goes_on(server, 
     del sound
     command = [sys.executable, "-c", RUN, "--data", str(server.data), "--port", "0"]
     with server.untouched():
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONG)
         assert done.returncode != 0
         assert "another process is serving" in done.stderr + done.stdout
 
@@ -227,7 +227,7 @@ def test_an_exchange_that_is_deleted_during_an_upload_leaves_nothing(server, sou
     statuses = []
 
     def send():
-        with httpx.Client(trust_env=False, timeout=60) as client:
+        with httpx.Client(trust_env=False, timeout=LONG) as client:
             url = f"http://127.0.0.1:{server.port}{hospital.path}/upload?offset=0"
             headers = {"Authorization": f"Bearer {hospital.token}"}
             statuses.append(client.patch(url, content=slowly(), headers=headers).status_code)

@@ -1,5 +1,4 @@
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -52,7 +51,7 @@ def test_one_process_is_alone_and_the_next_is_told_at_once(path, holder):
     start = time.monotonic()
     with pytest.raises(InvalidFile, match=r"^another process is serving in ") as caught:
         held(path)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 60
     assert str(path.parent) in str(caught.value)
     assert caught.value.hint
     assert holder.poll() is None
@@ -67,9 +66,9 @@ def test_a_lock_that_is_let_go_can_be_had(path, holder):
     assert held(path)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", ["kill", "terminate"])
 def test_a_lock_ends_with_its_process_however_that_ends(path, holder, how):
-    os.kill(holder.pid, how)
+    getattr(holder, how)()
     holder.wait()
     assert held(path)
 

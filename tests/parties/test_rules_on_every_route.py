@@ -414,7 +414,7 @@ def test_an_owner_takes_no_part_in_one(unfit):
 
 
 def part(unit):
-    voice = Voice(lambda _: None, lambda _: nullcontext(), lambda _: True)
+    voice = Voice(lambda _: None, lambda _: nullcontext(), lambda _: True, lambda _: None)
     client = Client("http://localhost", fake_unit.TOKEN, transport=unit.transport, pause=int)
     return take_part(client, Choices(Path("hospital.csv")), voice)
 

@@ -11,7 +11,7 @@ from gramlink.deciding.rules import BEST_PER_LEFT, keep_best_per_left, rule_name
 from gramlink.errors import InvalidSchema
 from gramlink.mining.estimates import top
 from gramlink.mining.miners import EXPERIMENTAL, FREE, price
-from gramlink.records.choices import MINERS, POLICIES, RULES, Choice, Miner
+from gramlink.records.choices import MINERS, POLICIES, RULES, Choice, Miner, listed
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema, checked_schema, schema_from
 
@@ -55,14 +55,11 @@ def test_a_name_that_is_no_choice_is_refused_with_those_that_are(wrong):
     with pytest.raises(InvalidSchema) as caught:
         schema_from({"fields": {"surname": {"miner": wrong}}}, "linkage.toml")
     assert str(caught.value) == (
-        "linkage.toml: fields.surname.miner: Input should be 'levelgram', 'tree-linear', "
-        "'tree-exponential', 'tree-adaptive', 'tree-hybrid', 'fpm', 'public', 'random' or 'exact'"
+        f"linkage.toml: fields.surname.miner: Input should be {listed(map(repr, MINERS))}"
     )
     with pytest.raises(InvalidSchema) as caught:
         checked_schema(fields=({"name": "x"},), threshold=wrong)
-    assert str(caught.value) == (
-        "threshold: Input should be 'calibrated', 'worst-case', 'paper', 'global' or 'global-paper'"
-    )
+    assert str(caught.value) == f"threshold: Input should be {listed(map(repr, POLICIES))}"
 
 
 OURS = replace(BEST_PER_LEFT, name="ours", keep=lambda contest: keep_best_per_left(contest)[:1])

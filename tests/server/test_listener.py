@@ -26,6 +26,7 @@ from gramlink.server.unit import opened
 from server.parties import NAMES, SCHEMA, identity_of, sealed_bundle, sha256, wait_for
 
 RUN = "from gramlink.cli import main; main()"
+LONG = 60  # seconds that a loaded machine may take
 
 
 class Server:
@@ -59,7 +60,7 @@ class Server:
 
     def client(self, token):
         headers = {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30, trust_env=False)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=LONG, trust_env=False)
 
     def make(self, name, parties=NAMES):
         asked = {"name": name, "schema": SCHEMA, "parties": list(parties)}
@@ -71,7 +72,7 @@ class Server:
         return self.operator.get(f"/api/exchanges/{name}").json()["stage"]
 
     def connect(self):
-        return socket.create_connection(self.address, 60)
+        return socket.create_connection(self.address, LONG)
 
     def kill(self):
         self.process.kill()
@@ -83,7 +84,7 @@ class Server:
 
     def end(self):
         self.operator.close()
-        code = self.process.wait(20)
+        code = self.process.wait(LONG)
         err = self.process.stderr.read()
         self.process.stdout.close()
         self.process.stderr.close()
@@ -93,7 +94,7 @@ class Server:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served") / "unit"
-    server = Server(folder, "--patience", "2", "--largest-bundle", str(10**7))
+    server = Server(folder, "--patience", "4", "--largest-bundle", str(10**7))
     yield server
     _, err = server.stop()
     assert "Traceback" not in err
@@ -265,7 +266,7 @@ def test_what_is_not_http_is_refused(server, data):
 def test_a_connection_on_which_nothing_is_asked_is_closed(server, start):
     begin = time.monotonic()
     raw(server, start)
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < LONG  # or nothing ends it
 
 
 def test_a_slow_body_is_not_waited_for_and_what_came_is_kept(server):

@@ -169,7 +169,7 @@ def test_a_worker_ends_with_its_standard_input(scripted):
         stdin=subprocess.PIPE,
     )  # fmt: skip
     process.stdin.close()
-    assert process.wait(20) == 1
+    assert process.wait(60) == 1
 
 
 def test_files_are_erased_when_their_time_has_come(unit, at_bundles, operator, scripted, log_of):

@@ -45,6 +45,11 @@ class Speaker:
         if not self.silent:
             typer.echo(printable(text))
 
+    def warn(self, text: str) -> None:
+        """Print a warning for a person, apart from the output."""
+        if not self.silent:
+            typer.echo(one_line(f"gramlink: warning: {text}"), err=True)
+
     def summary(self, content: Any) -> None:
         """Print the facts for a program."""
         if self.as_json:

@@ -24,7 +24,14 @@ def thread_count() -> int:
     if asked is not None:
         return asked
     text = os.environ.get(VARIABLE, "").strip()
-    return _checked(text, VARIABLE) if text else _cores()
+    return _checked(text, VARIABLE) if text else cores()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @contextmanager
@@ -80,10 +87,3 @@ def _checked(count: object, what: str) -> int:
     if not 1 <= number <= 1024:
         raise InvalidParameter(f"{what} must be a number from 1 to 1024, not {count}")
     return number
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

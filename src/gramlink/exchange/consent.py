@@ -16,6 +16,7 @@ from gramlink.exchange.folder import CONSENT
 from gramlink.exchange.part import Part
 from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import digest
+from gramlink.parties.one_process import duplicates_warning
 from gramlink.parties.owner import Owner
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
@@ -117,8 +118,12 @@ def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
     """Ask for consent, or check that nothing has changed since it was given."""
     now, before = terms.noted(), part.folder.noted(CONSENT)
     if before is None:
+        with part.voice.bar("looking for duplicates"):
+            warnings = duplicates_warning(part.owner.records, part.owner.schema)
         for line in _shown(part, terms, status):
             part.voice.say(line)
+        for warning in warnings:
+            part.voice.warn(warning)
         if not part.voice.ask("Mine and send this?"):
             raise GramlinkError("you did not agree; nothing was spent, and only your key was sent")
         part.folder.note(CONSENT, now)

@@ -18,11 +18,12 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How a part speaks: a line, a progress bar, and a question."""
+    """How a part speaks: a line, a progress bar, a question, and a warning."""
 
     say: Callable[[str], None]
     bar: Callable[[str], AbstractContextManager[Progress | None]]
     ask: Callable[[str], bool]
+    warn: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _recipient(value: object) -> Recipient:
     if isinstance(value, Recipient):
         return value
     if not isinstance(value, str):
-        raise ValueError("an age recipient must be a text")
+        raise ValueError("an age recipient must be text")
     return Recipient(value)
 
 

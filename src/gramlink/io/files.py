@@ -176,7 +176,7 @@ def exchange_name(text: object) -> str:
     if not isinstance(text, str) or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", text):
         raise InvalidParameter(
             f"{str(text)[:100]!r} cannot be the name of an exchange",
-            hint="use up to 64 lower-case letters, digits and hyphens, and no hyphen first",
+            hint="use up to 64 lower-case letters, digits and hyphens, not starting with a hyphen",
         )
     return text
 

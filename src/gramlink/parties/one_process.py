@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from gramlink.deciding.linkage import Linkage, decide_scored
@@ -11,7 +12,7 @@ from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.encodings.registry import DEFAULT
 from gramlink.engines.local import using_threads
-from gramlink.errors import InvalidBase, InvalidParameter
+from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.matching.passes import Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -19,6 +20,8 @@ from gramlink.records.fields import Field
 from gramlink.records.reading import Records, read_records
 from gramlink.records.schema import Schema, checked_schema, load_schema
 from gramlink.scoring.score import score
+
+Ints = npt.NDArray[np.int64]
 
 ENOUGH_RECORDS, SEED = 50_000, 2013  # to see about how many duplicates there are
 FEW, RARE = 3, 0.002  # duplicates: fewer, or a smaller share of the records, go unmentioned
@@ -68,8 +71,7 @@ def deduplicate(records: Records, schema: Schema, *, threads: int | None = None)
         )
     plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})
     owner = Owner("owner", records, plain, key=b"owner")
-    # in the order of ids, so that what is sampled does not depend on that of the file
-    rows = pl.Series(records.ids, dtype=pl.String).arg_sort().to_numpy()
+    rows = _by_id(records)
     ids = [records.ids[row] for row in rows.tolist()]
     with using_threads(threads):
         everyone = DEFAULT.of(owner.encode(agree(owner.mine(None)), rows))
@@ -88,9 +90,9 @@ def likely_duplicates(records: Records, schema: Schema) -> float:
     """
     if len(schema.fields) == 1 or len(records) < 2:
         return 0.0
-    some = np.arange(len(records))
+    some = _by_id(records)
     if len(some) > ENOUGH_RECORDS:
-        some = np.random.default_rng(SEED).choice(len(some), ENOUGH_RECORDS, replace=False)
+        some = np.random.default_rng(SEED).choice(some, ENOUGH_RECORDS, replace=False)
     part = Records(
         records.name,
         tuple(records.ids[row] for row in some.tolist()),
@@ -102,18 +104,27 @@ def likely_duplicates(records: Records, schema: Schema) -> float:
 
 
 def duplicates_warning(records: Records, schema: Schema) -> tuple[str, ...]:
-    """What an owner should know of the duplicates in its file, if there are any to speak of."""
+    """What an owner should know of the duplicates in its file, if there are any to speak of.
+
+    Privacy: as `likely_duplicates`; it never raises, so that it can be said on the way.
+    """
     try:
         pairs = likely_duplicates(records, schema)
-    except (InvalidBase, InvalidParameter):  # the fields say too little to tell
+    except (GramlinkError, MemoryError):  # the fields say too little, or the machine is too small
         return ()
     if pairs < max(FEW, RARE * len(records)):
         return ()
-    said = "linkage.toml says that nobody is in the file twice, and " if schema.unique else ""
+    though = ", though `unique` in linkage.toml says otherwise" if schema.unique else ""
     return (
-        f"about {pairs:,.0f} pairs of records look like one person twice; {said}one-to-one links "
-        "one of two at most; `gramlink dedupe` lists them",
+        f"about {pairs:,.0f} pairs of records look like one person twice{though}; one-to-one links "
+        "one of the two at most, and whoever has two records is protected at twice epsilon; "
+        "`gramlink dedupe` lists them",
     )
+
+
+def _by_id(records: Records) -> Ints:
+    """The rows in the order of their ids, so that what is sampled does not depend on the file's."""
+    return pl.Series(records.ids, dtype=pl.String).arg_sort().to_numpy().astype(np.int64)
 
 
 def _exact(field: Field) -> Field:

@@ -8,13 +8,14 @@ called.
 'gramlink.embedding.thresholds:paper'
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BeforeValidator
+if TYPE_CHECKING:
+    from pydantic import BeforeValidator
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,23 @@ RULES: dict[str, Choice] = {
 }
 
 
-def one_of(choices: Mapping[str, Choice]) -> BeforeValidator:
+def listed(names: Iterable[object]) -> str:
+    """The names of choices, as a message or an option's help lists them.
+
+    >>> listed(RULES)
+    'one-to-one, best-per-left, best-per-right or all'
+    """
+    *most, last = map(str, names)
+    return f"{', '.join(most)} or {last}"
+
+
+def one_of(choices: Mapping[str, Choice]) -> "BeforeValidator":
     """Refuse a name that is not one of the choices, and list those that are."""
+    from pydantic import BeforeValidator  # not for `--help`
 
     def checked(name: object) -> object:
         if not isinstance(name, str) or name not in choices:
-            *names, last = map(repr, choices)
-            raise ValueError(f"Input should be {', '.join(names)} or {last}")
+            raise ValueError(f"Input should be {listed(map(repr, choices))}")
         return name
 
     return BeforeValidator(checked)

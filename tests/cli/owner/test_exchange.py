@@ -9,6 +9,7 @@ import pytest
 import gramlink.exchange.client
 from cli.owners import contents
 from fake_unit import COUNT, EXCHANGE, TOKEN, FakeUnit, records_of, reply
+from systems import posix
 
 ASK = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")
 GRAMLINK = [sys.executable, "-c", "from gramlink.cli import main; main()"]
@@ -120,6 +121,7 @@ def test_a_network_that_is_trusted_needs_no_tls(run, unit):
     assert unit.bundles.keys() == {"hospital", "registry"}
 
 
+@posix
 @pytest.mark.usefixtures("unit")
 def test_a_wrong_token_is_hinted_at_and_never_shown(run, folder):
     secret = TOKEN[:-1] + "y"

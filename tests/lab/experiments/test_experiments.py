@@ -172,7 +172,7 @@ def test_a_run_that_was_stopped_goes_on_and_measures_no_point_again(tmp_path):
 
 def test_a_process_that_ends_while_it_measures_is_an_error_with_a_hint(monkeypatch):
     monkeypatch.setattr(running, "measure", os._exit)
-    with pytest.raises(GramlinkError, match="was ended") as raised:
+    with pytest.raises(GramlinkError, match="was killed") as raised:
         list(running._measured([(9,)], processes=1, threads=1))
     assert "resume" in raised.value.hint
 

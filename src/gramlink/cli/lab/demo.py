@@ -7,6 +7,7 @@ import typer
 
 from gramlink.cli.options import Quiet
 from gramlink.cli.speaker import Speaker
+from gramlink.records.choices import MINERS, POLICIES, RULES, listed
 
 
 def demo(
@@ -32,13 +33,13 @@ def demo(
     epsilon: Annotated[str, typer.Option(help="Each owner's privacy cost.")] = "1",
     size: Annotated[int, typer.Option("--size", "-k", help="Grams in a mined base.")] = 75,
     miner: Annotated[
-        str, typer.Option(help="levelgram, tree-linear, ..., fpm, random or exact.")
+        str, typer.Option(help=f"The miner: {listed(one for one in MINERS if one != 'public')}.")
     ] = "levelgram",
     threshold: Annotated[
-        str, typer.Option(help="calibrated, worst-case, paper, global or global-paper.")
+        str, typer.Option(help=f"How thresholds are set: {listed(POLICIES)}.")
     ] = "calibrated",
     decide: Annotated[
-        str, typer.Option(help="one-to-one, best-per-left, best-per-right or all.")
+        str, typer.Option(help=f"The rule for links: {listed(RULES)}.")
     ] = "one-to-one",
     errors: Annotated[
         str, typer.Option(help="How typos are made: uniform or keyboard.")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gramlink.cli.duplicates import duplicates_seen
 from gramlink.cli.options import Force, Source
 from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
 from gramlink.cli.speaker import Speaker
@@ -26,14 +27,13 @@ def check(
 ) -> None:
     """Show what is wrong with the data, before anything is spent.
 
-    Reads the records as mining would; counts and names the rows that need attention. Says about
-    how many records are likely of one person.
+    Reads the records as mining would; counts and names the rows that need attention. Estimates how
+    many pairs of records look like one person twice.
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
     from gramlink.bundles.secrecy import exposure
     from gramlink.io.files import written_whole
-    from gramlink.parties.one_process import duplicates_warning
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
     from gramlink.reports.check_page import check_page
@@ -43,7 +43,7 @@ def check(
     schema = source.schema()
     records = source.records(schema)
     found = assess(records, schema)
-    warnings = [*exposure(schema.agreed), *duplicates_warning(records, schema)]
+    warnings = [*exposure(schema.agreed), *duplicates_seen(records, schema, speaker)]
     with ExitStack() as files:
         page = files.enter_context(written_whole(report)) if report else None
         # it holds ids, which nobody else on the machine needs to read

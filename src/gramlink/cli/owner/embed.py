@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gramlink.cli.duplicates import duplicates_seen
 from gramlink.cli.options import KeyFile, OwnSource
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker
@@ -42,7 +43,8 @@ def embed(
 ) -> None:
     """Turn the records into gram counts, bundled for the linkage unit.
 
-    Writes the bundle, under pseudonyms that only OWNER.key can map back.
+    Writes the bundle, under pseudonyms that only OWNER.key can map back. Warns if records look like
+    one person twice.
 
     Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
     """
@@ -89,7 +91,12 @@ def embed(
         speaker.say("not sealed: add `--to` so that only the linkage unit can open it")
     speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
     speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
-    speaker.summary({"output": str(output), "rows": len(bundle.ids), "bytes": len(packed)})
+    warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it
+    for warning in warnings:
+        speaker.warn(warning)
+    speaker.summary(
+        {"output": str(output), "rows": len(bundle.ids), "bytes": len(packed), "warnings": warnings}
+    )
 
 
 def _show(bundle: "Bundle", speaker: Speaker, *, made_up: bool) -> None:

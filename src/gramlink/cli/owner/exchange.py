@@ -88,7 +88,9 @@ def exchange(
     token = read_token(token_file)
     if os.name == "posix" and token_file.stat().st_mode & 0o077:
         speaker.say(f"others on this machine can read {token_file}: `chmod 600 {token_file}`")
-    voice = Voice(speaker.say, speaker.progress, lambda what: yes or _agreed(what, speaker))
+    voice = Voice(
+        speaker.say, speaker.progress, lambda what: yes or _agreed(what, speaker), speaker.warn
+    )
     client = Client(
         url,
         token,

@@ -21,7 +21,7 @@ def inspect(
     identity_file: IdentityFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
-    """Show what a gramlink file is and holds, if it is intact.
+    """Show what a gramlink file is, what it holds, and whether it is intact.
 
     Prints what a bundle, results or another file says about itself; refuses a damaged one.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gramlink.cli.duplicates import duplicates_seen
 from gramlink.cli.options import Epsilon, Force, LedgerFile, OwnSource
 from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
 from gramlink.cli.speaker import Speaker
@@ -37,7 +38,8 @@ def mine(
 ) -> None:
     """Mine frequent grams under differential privacy.
 
-    Writes the grams for the other owners, after charging their cost, epsilon, to the ledger.
+    Writes the grams for the other owners, after charging their cost, epsilon, to the ledger. Warns
+    if records look like one person twice.
 
     Example: gramlink mine hospital.csv -o hospital.mined.json
     """
@@ -75,7 +77,13 @@ def mine(
         speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
     left = shown(ledger.state.left)
     speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
-    speaker.summary({"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares})
+    warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it
+    for warning in warnings:
+        speaker.warn(warning)
+    speaker.summary(
+        {"output": str(output), "epsilon": str(cost), "grams": grams, "shares": shares,
+         "warnings": warnings}
+    )  # fmt: skip
 
 
 def _read_again(source: Path, output: Path, schema: "Schema", owner: str) -> None:

@@ -16,7 +16,9 @@ def seal(
     to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
     identity_file: Annotated[
         Path | None,
-        typer.Option("--identity", help="Yours, so that a single reader can tell who sent it."),
+        typer.Option(
+            "--identity", help="Your identity file, so that a single reader can tell who sent it."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: FILE.age.")

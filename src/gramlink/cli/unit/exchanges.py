@@ -77,7 +77,7 @@ def delete(
 ) -> None:
     """Erase everything about an exchange except its name and its log.
 
-    If a job of it is running, the job is stopped.
+    A job that is running for it is stopped.
 
     Example: gramlink unit delete stroke-2026 --data unit
     """

@@ -27,7 +27,7 @@ def inbox(
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
 
-    Writes a receipt for each bundle and, once an exchange has all of its own, sealed results.
+    Writes a receipt for each bundle and, once an exchange is complete, sealed results.
 
     Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
     """

@@ -9,6 +9,7 @@ from gramlink.cli.inputs import read_opened
 from gramlink.cli.options import IdentityFile
 from gramlink.cli.outputs import refuse_replacing, write_csv
 from gramlink.cli.speaker import Speaker
+from gramlink.records.choices import RULES, listed
 
 if TYPE_CHECKING:
     from gramlink.deciding.linkage import Linkage
@@ -25,9 +26,7 @@ def link(
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("links.csv"),
     decide: Annotated[
         str,
-        typer.Option(
-            help="one-to-one, best-per-left, best-per-right or all; default: the schema's."
-        ),
+        typer.Option(help=f"The rule for links: {listed(RULES)}; default: the schema's."),
     ] = "",
     details: Annotated[
         bool,

@@ -14,7 +14,7 @@ def serve(
     *,
     data: DataFolder,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on; 0: any free one.")] = 8440,
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 picks a free one.")] = 8440,
     certificate: Annotated[
         Path | None, typer.Option(help="A PEM file with the TLS certificate.")
     ] = None,

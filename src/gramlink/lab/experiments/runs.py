@@ -16,13 +16,14 @@ from typing import Any
 
 import polars as pl
 
-from gramlink.engines.local import thread_count
+from gramlink.engines.local import VARIABLE, cores, thread_count
 from gramlink.errors import GramlinkError
 from gramlink.lab.experiments.experiment import Experiment, Measured, Point, Row, Scale
 
 Progress = Callable[[int, int], None]
 Tell = Callable[[str], None]
 
+THREADS = (VARIABLE, "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
 MOST_PROCESSES = 8  # each takes up to 2 GB, at 149,910 names
 
 
@@ -45,11 +46,11 @@ def run(
     }
     total, done = sum(map(len, missing.values())), 0
     seconds: dict[str, float] = dict.fromkeys(missing, 0.0)
-    cores = thread_count()
+    most = thread_count()
     for alone in (False, True):
         chosen = [one for one in experiments if one.alone is alone and missing[one.name]]
         tasks = [(one.name, point) for one in chosen for point in missing[one.name]]
-        processes, threads = (1, cores) if alone else (min(cores, MOST_PROCESSES), 1)
+        processes, threads = (1, most) if alone else (min(most, MOST_PROCESSES), 1)
         for name, point, rows, took in _measured(tasks, processes, threads):
             kept[name].add(point, rows)
             missing[name].remove(point)
@@ -71,7 +72,7 @@ def is_complete(experiment: Experiment, scale: Scale, folder: Path) -> bool:
 
 def machine() -> str:
     """What a reader of timings has to know about the machine."""
-    return f"{os.cpu_count()} cores, {platform.machine()}"
+    return f"{cores()} cores, {platform.machine()}"
 
 
 class Kept:
@@ -144,7 +145,7 @@ def _measured(
                 yield *futures[future], *future.result()
         except BrokenProcessPool as error:
             raise GramlinkError(
-                "a process that measured was ended from outside, perhaps for lack of memory",
+                "a measuring process was killed, perhaps for lack of memory",
                 hint="run the command again to resume",
             ) from error
 
@@ -161,16 +162,17 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def _threads_each(threads: int) -> Iterator[None]:
-    """Let processes started meanwhile use this many threads in kernels."""
-    before = os.environ.get("NUMBA_NUM_THREADS")
-    os.environ["NUMBA_NUM_THREADS"] = str(threads)
+    """Let processes started meanwhile use this many threads, in kernels and frames, too."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, str(threads)))
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["NUMBA_NUM_THREADS"]
-        else:
-            os.environ["NUMBA_NUM_THREADS"] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def measure(name: str, point: Point) -> tuple[list[Row], float]:
