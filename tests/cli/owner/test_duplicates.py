@@ -1,6 +1,7 @@
 """Owners hear of likely duplicates in their own file, which never keeps a command from its work."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -10,7 +11,6 @@ from gramlink.errors import InvalidBase
 from gramlink.parties import one_process
 
 TWICE = 40
-SEEN = "gramlink: warning: about 4"
 OPTIONS = ("--schema", "clinic.toml", "--owner", "clinic")
 
 
@@ -39,11 +39,17 @@ def commands(clinic, run):  # noqa: ARG001
     return runner
 
 
+def assert_about_right(warning):
+    assert int(re.match(r"about (\d+) pairs", warning)[1]) == pytest.approx(TWICE, rel=0.1)
+
+
 def test_mine_and_embed_say_so_once_and_what_it_does(commands):
     for result in commands():
         assert result.code == 0
         (said,) = result.err.splitlines()
-        assert said.startswith(SEEN)
+        prefix, said = said.split("gramlink: warning: ")
+        assert prefix == ""
+        assert_about_right(said)
         assert "protected at twice epsilon; `gramlink dedupe` lists them" in said
         assert "wrote clinic." in result.out
 
@@ -52,7 +58,7 @@ def test_a_program_finds_it_in_the_summary(commands):
     for result in commands("--json"):
         assert (result.code, result.err) == (0, "")
         (warning,) = json.loads(result.out)["warnings"]
-        assert SEEN.endswith(warning[:7])
+        assert_about_right(warning)
 
 
 def test_nothing_is_looked_for_if_nobody_would_hear(commands, monkeypatch):
