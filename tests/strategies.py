@@ -4,11 +4,12 @@ from collections import Counter
 
 from hypothesis import strategies as st
 
-from gramlink.records.fields import CATCH_ALL
+from gramlink.records.fields import CATCH_ALL, MARKS
 
 AB = "AB" + CATCH_ALL
 ABC = "ABC" + CATCH_ALL
-WIDE = "".join(map(chr, range(0x100, 0x100 + 254))) + CATCH_ALL  # as many as a schema can have
+WIDE = "".join(map(chr, range(0x100, 0x100 + 254))) + CATCH_ALL
+WIDE_TEXT = WIDE[:252] + CATCH_ALL  # as many as a text can have beside marks
 
 REPEATED = st.builds(lambda s, times: s * times, st.sampled_from(AB), st.integers(1, 8))
 
@@ -24,10 +25,20 @@ def lists(symbols: str = AB, max_size: int = 8) -> st.SearchStrategy[list[str]]:
 
 
 def bases(symbols: str = AB, longest: int = 6) -> st.SearchStrategy[tuple[str, ...]]:
-    """Grams of mixed lengths, or all of one length."""
+    """Grams of mixed lengths, or all of one length; some say where a text starts or ends."""
 
     def grams(low: int, high: int) -> st.SearchStrategy[tuple[str, ...]]:
-        gram = st.text(symbols, min_size=low, max_size=high)
+        start, end = ("", MARKS[0]), ("", MARKS[1])
+        marked = st.builds(
+            "{}{}{}".format,
+            st.sampled_from(start),
+            st.text(symbols, min_size=max(low - 2, 1), max_size=high),
+            st.sampled_from(end),
+        )
+        gram = st.one_of(
+            st.text(symbols, min_size=low, max_size=high),
+            marked.filter(lambda gram: low <= len(gram) <= high),
+        )
         return st.lists(gram, min_size=1, max_size=10, unique=True).map(tuple)
 
     one_length = st.integers(1, longest).flatmap(lambda q: grams(q, q))

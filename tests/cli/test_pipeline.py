@@ -40,13 +40,13 @@ def test_from_two_files_to_links_command_by_command(run, folder):
     run("merge", "registry.mined.json", "hospital.mined.json", "-o", "theirs.json")
     assert (folder / "theirs.json").read_bytes() == (folder / "projection.json").read_bytes()
     assert "fingerprint: " in merged
-    assert "  surname: 75 grams, mined" in merged
+    assert "  surname: 1000 grams, mined" in merged
     assert "hospital will send thresholds" in merged
     run("embed", "hospital.csv", "-o", "hospital.bundle")
     run("embed", "registry.csv")
     linked = run("link", "registry.bundle", "hospital.bundle", "-o", "links.csv").out
     assert f"{COUNT + 1} records of hospital, {COUNT + 1} of registry: " in linked
-    assert not list(folder.glob("links-*"))  # one field has no model and no possible links
+    assert [path.name for path in folder.glob("links-*")] == ["links-possible.csv"]  # no model
     run("results", "links.csv", "hospital.csv")
     run("results", "links.csv", "registry.csv")
     run("results", "hospital-links.csv", "registry.csv", "-o", "both.csv")
@@ -332,7 +332,7 @@ def test_results_with_weights_have_them_in_the_owners_file(run, sealed):
     line = ("stroke-registry.results.age", "registry.csv", "--exchange", "stroke")
     run("results", *line, "--identity", "registry.identity")
     found = pl.read_csv(sealed / "registry-links.csv", infer_schema=False)
-    assert found.columns == ["id_left", "id_right", "distance"]
+    assert found.columns == ["id_left", "id_right", "distance", "match_probability"]
     assert all(one.startswith("R") for one in found["id_right"])
 
 
@@ -489,13 +489,21 @@ def test_an_output_that_is_a_link_stays_one(run, done):
 
 def test_links_with_distances_only_when_asked_for(run, done):
     run("link", "hospital.bundle", "registry.bundle", "-o", "far.csv", "--details")
-    assert (done / "far.csv").read_text().startswith("id_left,id_right,distance\n")
+    assert (
+        (done / "far.csv").read_text().startswith("id_left,id_right,distance,match_probability\n")
+    )
     assert (done / "links.csv").read_text().startswith(HEADER)
 
 
 def test_another_rule_decides_when_asked_for(run, done):
-    run("link", "hospital.bundle", "registry.bundle", "-o", "all.csv", "--decide", "all")
-    assert set(pairs(done / "links.csv")) < set(pairs(done / "all.csv"))
+    line = ("link", "hospital.bundle", "registry.bundle", "-o", "best.csv")
+    run(*line, "--decide", "best-per-left")
+    for side in range(2):
+        ids, best = (
+            [pair[side] for pair in pairs(done / name)] for name in ("links.csv", "best.csv")
+        )
+        assert len(set(ids)) == len(ids)
+        assert (len(set(best)) == len(best)) == (side == 0)
 
 
 def test_no_link_at_all_is_a_result_too(run, folder):
@@ -639,7 +647,7 @@ def test_distances_come_through_to_the_owner(done, run):
     sent, mapped = (
         pl.read_csv(done / name, infer_schema=False) for name in ("far.csv", "mine.csv")
     )
-    assert mapped.columns == ["id_left", "id_right", "distance"]
+    assert mapped.columns == ["id_left", "id_right", "distance", "match_probability"]
     assert mapped["distance"].equals(sent["distance"])
 
 
@@ -870,9 +878,9 @@ def test_no_cluster_at_all_is_a_result_too(run, linked_people):
 
 
 def test_no_link_with_details_keeps_its_columns(run, done):
-    (done / "none.csv").write_text("id_left,id_right,distance\n")
+    (done / "none.csv").write_text("id_left,id_right,distance,match_probability\n")
     run("results", "none.csv", "hospital.csv", "-o", "mine.csv")
-    assert (done / "mine.csv").read_text() == "id_left,id_right,distance\n"
+    assert (done / "mine.csv").read_text() == "id_left,id_right,distance,match_probability\n"
 
 
 def test_clusters_in_which_an_owner_has_no_record_are_no_mistake_of_its_key(run, linked_people):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gramlink.embedding.base import Base, merge
 from gramlink.errors import InvalidBase
 from gramlink.mining.estimates import Estimates
+from gramlink.records.fields import MARKS
 from strategies import AB, bases
 
 COUNTS = st.integers(1, 4000).map(lambda n: Fraction(n, 1024))
@@ -90,8 +91,8 @@ def test_the_scale_is_the_least_common_multiple_of_the_lengths_in_use(grams, sca
 @settings(deadline=None)
 @given(grams=bases(AB))
 def test_a_coded_base_weighs_each_gram_by_its_length(grams):
-    coded = Base(grams).coded(AB)
-    assert coded.symbols == 3
+    coded = Base(grams).coded(AB + MARKS)
+    assert coded.symbols == 5
     assert coded.lengths.tolist() == sorted(set(map(len, grams)))
     assert (coded.weights * np.array(Base(grams).lengths) == Base(grams).scale).all()
 
@@ -101,9 +102,10 @@ def test_a_coded_base_weighs_each_gram_by_its_length(grams):
 def test_a_coded_base_holds_the_keys_of_its_grams(grams):
     from gramlink.kernels.lookup import find
 
-    table = Base(grams).coded(AB).table
+    symbols = AB + MARKS
+    table = Base(grams).coded(symbols).table
     for coordinate, gram in enumerate(grams):
-        number = sum(AB.index(s) * 3**i for i, s in enumerate(reversed(gram)))
+        number = sum(symbols.index(s) * 5**i for i, s in enumerate(reversed(gram)))
         assert find(table, number * 8 + len(gram)) == coordinate
 
 

@@ -46,7 +46,7 @@ from systems import posix
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
     "mining.json", "mined.json", "mined-for-2.age", "mined-2.json", "projection.json", "bundle.age",
-    "results.age", "links.csv", "done.json",
+    "results.age", "links.csv", "possible.csv", "done.json",
 ]  # fmt: skip
 
 
@@ -117,7 +117,8 @@ def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
     done = hospital.take_part()
     hospital.check()
     assert done["counts"][0]["links"] == len(hospital.links())
-    assert done["written"] == {"links": str(hospital.folder / "links.csv")}
+    written = {"links": "links.csv", "possible": "possible.csv"}
+    assert done["written"] == {name: str(hospital.folder / file) for name, file in written.items()}
     assert hospital.asked == 1
     assert sorted(path.name for path in hospital.folder.iterdir()) == sorted([*FILES, "lock"])
     assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/mined/registry") == 1
@@ -796,7 +797,7 @@ def test_weights_come_back_where_the_unit_gives_them_and_counts_write_nothing():
     weights = Hospital(FakeUnit(returns="weights"))
     weights.take_part(folder=Path("weights"), ledger=Path("1.ledger"))
     header = Path("weights", "links.csv").read_text().splitlines()[0]
-    assert header == "id_left,id_right,distance"
+    assert header == "id_left,id_right,distance,match_probability"
     counts = Hospital(FakeUnit(returns="counts"))
     done = counts.take_part(folder=Path("counts"), ledger=Path("2.ledger"))
     assert done["written"] == {}

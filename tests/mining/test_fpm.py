@@ -37,7 +37,7 @@ def mined(records, ours, epsilon=Fraction(1), noise=silent, universe=10**6):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, "UNIVERSE", universe)
         budget = Budget(epsilon, draw=noise)
-        found = mine_field(Strings.of(records, ours.symbols), ours, budget)
+        found = mine_field(Strings.of(records, ours.spelling), ours, budget)
     return dict(zip(found.grams, found.counts, strict=True))
 
 
@@ -96,7 +96,7 @@ def test_grams_of_an_implicit_universe_are_distinct_and_of_the_right_length(seed
         patch.setattr(MODULE, "top", lambda released, _: names.extend(g for g, _ in released))
         budget = Budget(Fraction(1), draw=seeded(seed))
         patch.setattr(MODULE, "UNIVERSE", 10)
-        mine_field(Strings.of(records, ours.symbols), ours, budget)
+        mine_field(Strings.of(records, ours.spelling), ours, budget)
     assert len(set(names)) == len(names) == min(size, SYMBOLS**3)
 
 
@@ -118,7 +118,7 @@ def test_what_fpm_draws_costs_exactly_epsilon(records, epsilon, seed, size, leng
     source = Recording(seeded(seed))
     ours = field(size=size, q_min=lengths[0], q_max=lengths[1])
     budget = Budget(epsilon, draw=source)
-    mine_field(Strings.of(records, ours.symbols), ours, budget)
+    mine_field(Strings.of(records, ours.spelling), ours, budget)
     cost = Fraction(0)
     for q, choosing, releasing in zip(
         range(lengths[0], lengths[1] + 1), source.calls[::2], source.calls[1::2], strict=True

@@ -37,7 +37,7 @@ def texts(alphabet=FEW, max_size=12):
 
 def mined(records, given_field, epsilon=Fraction(1), noise=silent):
     budget = Budget(epsilon, draw=noise)
-    found = mine_field(Strings.of(records, given_field.symbols), given_field, budget)
+    found = mine_field(Strings.of(records, given_field.spelling), given_field, budget)
     return dict(zip(found.grams, found.counts, strict=True))
 
 
@@ -54,9 +54,10 @@ def test_levelgram_agrees_with_its_definition(data, alphabet, size, epsilon, see
     records = data.draw(texts(alphabet))
     q_max = data.draw(st.integers(1, 5 if alphabet == FEW else 3))
     q_min = data.draw(st.integers(1, q_max))
-    ours = field(alphabet, size=size, q_min=q_min, q_max=q_max)
+    marks = data.draw(st.booleans())
+    ours = field(alphabet, size=size, q_min=q_min, q_max=q_max, marks=marks)
     expected = definition.levelgram(
-        records, ours.symbols, epsilon, size, q_min, q_max, seeded(seed)
+        records, ours.spelling, epsilon, size, q_min, q_max, seeded(seed), marks=ours.marks
     )
     found = mined(records, ours, epsilon, seeded(seed))
     assert list(found.items()) == list(expected.items())
@@ -64,9 +65,21 @@ def test_levelgram_agrees_with_its_definition(data, alphabet, size, epsilon, see
 
 def test_without_noise_levelgram_finds_the_true_counts():
     records = ["AB"] * 900 + ["BA"] * 500 + ["C"] * 300
-    found = mined(records, field("ABC", q_max=2))
+    found = mined(records, field("ABC", q_max=2, marks=False))
     assert found == {"A": 1400, "B": 1400, "AB": 900, "BA": 500, "C": 300}
     assert list(found) == ["A", "B", "AB", "BA", "C"]
+
+
+def test_texts_start_and_end_with_a_symbol_that_is_not_counted_by_itself():
+    found = mined(["AB"] * 900 + ["BA"] * 500, field("ABC", q_max=2, q_min=2))
+    assert found == {"AB": 900, "BA": 500, "⊢A": 900, "B⊣": 900, "⊢B": 500, "A⊣": 500}
+
+
+def test_no_gram_stands_outside_the_marks():
+    source = Recording(seeded(1))
+    found = mined(["A"] * 500, field("AB", q_max=3), Fraction(1, 100), source)
+    assert all("⊢" not in gram[1:] and "⊣" not in gram[:-1] for gram in found)
+    assert found.keys().isdisjoint({"⊢", "⊣", "⊢⊣"})
 
 
 def test_a_gram_that_no_record_holds_may_be_released():
@@ -103,7 +116,7 @@ def test_what_levelgram_draws_costs_exactly_epsilon(records, q_max, size, epsilo
     source = Recording(seeded(seed))
     ours = field(q_max=q_max, size=size)
     budget = Budget(epsilon, draw=source)
-    mine_field(Strings.of(records, ours.symbols), ours, budget)
+    mine_field(Strings.of(records, ours.spelling), ours, budget)
     sensitivities = [contribution(q) * GRID for q in range(1, q_max + 1)]
     costs = [s / scale for s, (_, scale) in zip(sensitivities, source.calls, strict=True)]
     assert sum(costs) == budget.spent == epsilon
@@ -191,12 +204,12 @@ def test_the_kernel_of_distinct_grams_agrees_with_the_definition(records, q):
             assert {names[gram] for gram in of_text} == distinct(text, q)
 
 
-def test_a_record_of_255_different_symbols_fits():
-    alphabet = "".join(chr(0x4E00 + i) for i in range(254))
+def test_a_record_of_253_different_symbols_fits():
+    alphabet = "".join(chr(0x4E00 + i) for i in range(252))
     records = [alphabet + CATCH_ALL] * 3
     source = Recording(silent)
     mined(records, field(alphabet, q_max=2), Fraction(1), source)
-    assert source.calls[0][0] == [3 * (6 * GRID // 255)] * 255
+    assert source.calls[0][0] == [3 * (6 * GRID // 253)] * 253
 
 
 @pytest.mark.parametrize("q", [1, 2, 3])

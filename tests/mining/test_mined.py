@@ -62,7 +62,7 @@ def test_what_is_written_is_what_is_read(owner, epsilon, grams, tree):
 def test_what_any_miner_finds_survives_the_file(miner):
     field = Field(name="name", miner=miner, q_max=2, height=4)
     schema = Schema(fields=(field,), epsilon=Fraction(10, 3))
-    names = Strings.of(["MARY ANN", "MARIA", "ÅSA", ""] * 100, field.symbols)
+    names = Strings.of(["MARY ANN", "MARIA", "ÅSA", ""] * 100, field.spelling)
     records = Records("names.csv", tuple(map(str, range(400))), {"name": names}, ())
     mined = mine(records, schema, Budget(schema.epsilon, draw=seeded(1)), owner="hospital")
     assert mined.fields["name"] == mine_field(names, field, Budget("10/3", draw=seeded(1)))

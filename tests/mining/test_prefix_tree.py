@@ -38,7 +38,7 @@ def field(miner, **settings):
 
 
 def mined(records, ours, epsilon=Fraction(1), noise=silent):
-    return mine_field(Strings.of(records, ours.symbols), ours, Budget(epsilon, draw=noise))
+    return mine_field(Strings.of(records, ours.spelling), ours, Budget(epsilon, draw=noise))
 
 
 class Blind(Seeded):

@@ -11,7 +11,7 @@ from gramlink.mining.unaccounted import random_grams
 from gramlink.privacy.budget import Budget
 from gramlink.privacy.noise import Draw
 from gramlink.records.choices import MINERS
-from gramlink.records.fields import CATCH_ALL, Field
+from gramlink.records.fields import CATCH_ALL, MARKS, Field
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
 from reference import mining as definition
@@ -35,7 +35,7 @@ def field(miner, **settings):
 
 def mined(records, ours):
     budget = Budget(Fraction(0), draw=Never())
-    found = mine_field(Strings.of(records, ours.symbols), ours, budget)
+    found = mine_field(Strings.of(records, ours.spelling), ours, budget)
     assert budget.spent == 0
     return found
 
@@ -45,15 +45,18 @@ def mined(records, ours):
     records=TEXTS,
     size=st.integers(1, 30),
     lengths=st.tuples(st.integers(1, 4), st.integers(1, 4)).map(sorted),
+    marks=st.booleans(),
 )
-def test_exact_gives_the_true_top(records, size, lengths):
-    found = mined(records, field("exact", size=size, q_min=lengths[0], q_max=lengths[1]))
-    expected = definition.exact(records, ALPHABET + CATCH_ALL, size, *lengths)
+def test_exact_gives_the_true_top(records, size, lengths, marks):
+    ours = field("exact", size=size, q_min=lengths[0], q_max=lengths[1], marks=marks)
+    found = mined(records, ours)
+    symbols = ALPHABET + CATCH_ALL, size
+    expected = definition.exact(records, *symbols, *lengths, MARKS if marks else "")
     assert (found.grams, found.counts) == (tuple(expected), tuple(expected.values()))
 
 
 def test_a_record_counts_once_for_a_gram_it_holds_many_times():
-    found = mined(["AAAA", "A"], field("exact"))
+    found = mined(["AAAA", "A"], field("exact", marks=False))
     assert dict(zip(found.grams, found.counts, strict=True)) == {"A": 2, "AA": 1}
 
 
@@ -71,7 +74,7 @@ def test_random_grams_are_the_same_for_both_owners(some, others, size, q_min):
 
 def test_another_seed_gives_other_random_grams():
     ours = Field(name="name", miner="random")
-    empty, budget = Strings.of([], ours.symbols), Budget(Fraction(0), draw=Never())
+    empty, budget = Strings.of([], ours.spelling), Budget(Fraction(0), draw=Never())
     first, second = (set(random_grams(empty, ours, budget, seed).grams) for seed in (1, 2))
     assert first != second
 
@@ -93,7 +96,7 @@ def test_no_records_at_all_are_no_trouble(miner):
 def test_a_private_miner_does_nothing_without_a_budget(miner):
     ours = field(miner)
     with pytest.raises(BudgetExceeded):
-        mine_field(Strings.of(["AB"], ours.symbols), ours, Budget(Fraction(0), draw=Never()))
+        mine_field(Strings.of(["AB"], ours.spelling), ours, Budget(Fraction(0), draw=Never()))
 
 
 @pytest.mark.parametrize("miner", sorted(MINERS))

@@ -73,10 +73,10 @@ def test_ids_keep_their_leading_zeros_and_each_is_linked_once(links):
 
 
 def test_links_come_with_their_distances(links):
-    assert links.details.columns == ["distance"]
+    assert links.details.columns == ["distance", "match_probability"]
     assert links.details.height == len(links)
     assert links.details["distance"].min() == 0
-    assert links.to_polars().columns == ["id_left", "id_right", "distance"]
+    assert links.to_polars().columns == ["id_left", "id_right", *links.details.columns]
 
 
 def test_files_link_as_frames_do(tmp_path, links):

@@ -272,15 +272,20 @@ def test_the_unit_links_what_it_reads_from_files():
 
 def test_one_field_is_linked_by_distance_and_has_no_model():
     linkage = LinkageUnit.of(*bundles()).link()
-    assert linkage.links.details.columns == ["distance"]
+    assert linkage.links.details.columns == ["distance", "match_probability"]
     assert len(linkage.possible) == 0
-    assert linkage.model is linkage.precision is linkage.recall is None
-    assert linkage.passes == linkage.histogram == linkage.warnings == ()
+    assert linkage.model is None
+    assert linkage.passes == linkage.histogram == ()
+    assert 0.5 < linkage.precision < 1
+    assert 0.5 < linkage.recall < 1
+    assert [warning.split(":")[1] for warning in linkage.warnings] == [
+        " the estimates are rough"
+    ] * 2
 
 
 def test_the_unit_decides_by_the_agreed_rule_unless_told_otherwise():
-    schema = PUBLIC.model_copy(update={"decide": "all", "edits": 5, "threshold": "global"})
-    unit = LinkageUnit.of(*bundles(schema))
+    settings = {"decide": "all", "accept": 0.0, "review": 0.0, "edits": 5, "threshold": "global"}
+    unit = LinkageUnit.of(*bundles(PUBLIC.model_copy(update=settings)))
     assert len(unit.link().links) == len(unit.match()) == 6
     assert len(unit.link("one-to-one").links) == 2
     assert len(unit.link("best-per-left").links) == 2
@@ -299,7 +304,7 @@ def test_a_missing_value_is_linked_to_nothing():
 def test_progress_is_passed_on():
     told = []
     LinkageUnit.of(*bundles()).link(progress=lambda *done: told.append(done))
-    assert told == [(2, 2)]
+    assert told == [(2, 2), (2, 2)]  # between the files, and within the left one
 
 
 def test_two_bundles_of_the_same_owner_are_refused():

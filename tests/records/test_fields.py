@@ -12,7 +12,7 @@ from gramlink.embedding.base import Base
 from gramlink.embedding.vectors import embed
 from gramlink.records.fields import ALPHABET, CATCH_ALL, DIGITS, LETTERS, MOST_SYMBOLS, Field
 from gramlink.records.strings import Strings
-from strategies import WIDE
+from strategies import WIDE, WIDE_TEXT
 
 KINDS = ("text", "digits", "date", "category")
 
@@ -36,9 +36,10 @@ OTHER = {
     "q_max": 4,
     "height": 5,
     "grams": ("A",),
+    "marks": False,
 }
 SPELLING = {"alphabet", "length", "case", "accents", "punctuation", "whitespace"}
-MINING = {"miner", "share", "size", "q_min", "q_max", "height", "grams"}
+MINING = {"miner", "share", "size", "q_min", "q_max", "height", "grams", "marks"}
 ALL_HAVE = {"column", "missing", "edits"}
 HAVE = {
     "text": ALL_HAVE | SPELLING | MINING,
@@ -203,7 +204,7 @@ def test_placed_symbols_are_of_no_script():
 
 
 @pytest.mark.parametrize(
-    ("alphabet", "length"), [("AB", 127), (WIDE[:-1], 1), (LETTERS + DIGITS, 7), (DIGITS, 25)]
+    ("alphabet", "length"), [("AB", 127), (WIDE_TEXT[:-1], 1), (LETTERS + DIGITS, 7), (DIGITS, 25)]
 )
 def test_a_category_may_be_as_long_as_there_are_symbols_for_its_places(alphabet, length):
     field = Field(name="x", kind="category", alphabet=alphabet, length=length)
@@ -213,7 +214,7 @@ def test_a_category_may_be_as_long_as_there_are_symbols_for_its_places(alphabet,
 
 
 def test_text_may_be_longer_than_there_are_places():
-    assert Field(name="x", length=255, alphabet=WIDE[:-1]).symbols == WIDE
+    assert Field(name="x", length=253, alphabet=WIDE_TEXT[:-1]).spelling == WIDE_TEXT
 
 
 @pytest.mark.parametrize(

@@ -166,11 +166,11 @@ def test_other_persons_in_the_same_columns_get_the_same_text():
 
 def test_a_file_of_one_field_is_linked_by_one_typo(tmp_path):
     schema = loaded(propose(with_ids({"surname": MANY})), tmp_path)
-    assert (len(schema.fields), schema.edits) == (1, 1)
+    assert (len(schema.fields), schema.edits, schema.fields[0].size) == (1, 1, 1000)
 
 
 def test_the_settings_in_the_comments_are_what_holds_without_them(tmp_path):
-    text = propose(with_ids({"surname": MANY})).text
+    text = propose(with_ids({"surname": MANY})).text.replace("size = 1000\n", "")
     (tmp_path / "plain.toml").write_text(text)
     head, _, rest = text.partition("share = 2\n")
     (tmp_path / "stated.toml").write_text(f"{head}share = 2\n{TEXT_SETTINGS}{rest}")

@@ -10,7 +10,7 @@ from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.privacy.numbers import fraction, positive_epsilon
 from gramlink.records.fields import CATCH_ALL, Field
 from gramlink.records.schema import Schema, checked_schema, differences, load_schema, schema_from
-from strategies import WIDE
+from strategies import WIDE, WIDE_TEXT
 
 FULL = """
 id = "patient"
@@ -264,9 +264,9 @@ def test_a_setting_that_makes_no_sense_is_refused_and_named(settings, complaint)
     "settings",
     [
         one_field(q_min=3, q_max=3),
-        one_field(alphabet=WIDE[:-1]),
-        one_field(length=255, size=1000, q_max=6),
-        one_field(alphabet=WIDE[:-1], q_max=6),
+        one_field(alphabet=WIDE_TEXT[:-1]),
+        one_field(length=253, size=1000, q_max=6),
+        one_field(alphabet=WIDE_TEXT[:-1], q_max=6),
         one_field(miner="tree-hybrid", height=4),
         one_field(miner="public", grams=("A",)),
         {**one_field(), "edits": 0},

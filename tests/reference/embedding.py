@@ -5,8 +5,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 
+def marked(text: str) -> str:
+    """A text between the marks that say where it starts and ends; a missing one stays so."""
+    return f"\u22a2{text}\u22a3" if text else ""
+
+
 def occurrences(text: str, gram: str) -> int:
-    """How often a gram stands in a text, overlapping occurrences included."""
+    """How often a gram stands in a text between marks, overlapping occurrences included."""
+    text = marked(text)
     starts = range(len(text) - len(gram) + 1)
     return sum(text[start : start + len(gram)] == gram for start in starts)
 

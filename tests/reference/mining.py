@@ -49,9 +49,14 @@ class Recording:
         )
 
 
-def exact(texts: Sequence[str], symbols: str, size: int, q_min: int, q_max: int):
-    """The true top k."""
-    grams = [gram for q in range(q_min, q_max + 1) for gram in every(symbols, q)]
+def exact(
+    texts: Sequence[str], symbols: str, size: int, q_min: int, q_max: int, marks: str = ""
+) -> dict[str, Fraction]:
+    """The true top k; a mark by itself is in every text and tells nothing."""
+    start, end = marks or ("", "")
+    texts = [f"{start}{text}{end}" for text in texts if text]
+    every_one = [gram for q in range(q_min, q_max + 1) for gram in every(symbols + marks, q)]
+    grams = [gram for gram in every_one if gram not in (start, end)]
     return ranked({gram: Fraction(frequency(gram, texts)) for gram in grams}, size)
 
 
@@ -83,17 +88,25 @@ def levelgram(
     q_min: int,
     q_max: int,
     noise: Noise,
+    *,
+    marks: bool = False,
 ) -> dict[str, Fraction]:
-    """One call for noise for each length, with all candidates."""
+    """One call for noise for each length, with all candidates.
+
+    Marks stand in every text, so that they are frequent without being counted.
+    """
+    start, end = "\u22a2\u22a3" if marks else ("", "")
+    texts = [f"{start}{text}{end}" for text in texts if text]
     candidates = list(symbols)
     estimate: dict[str, Fraction] = {}
+    certain = dict.fromkeys([start, end] if marks else [], Fraction(2**62, UNIT))
     for q in range(1, q_max + 1):
         bound = 6 if q <= 2 else 3
         scale = bound / (stage_shares(q_max)[q - 1] * epsilon)
         counts = bounded(texts, q, candidates, bound)
         noisy = noise(list(counts.values()), scale * UNIT)
         for gram, count in zip(candidates, noisy, strict=True):
-            parts = [estimate[gram[:-1]], estimate[gram[1:]]] if q > 1 else []
+            parts = [(certain | estimate)[part] for part in (gram[:-1], gram[1:])] if q > 1 else []
             estimate[gram] = min([Fraction(int(count), UNIT), *parts])
         # Only lengths in use compete for a place, so only they set the bar.
         so_far = sorted(estimate[gram] for gram in estimate if len(gram) >= q_min)
@@ -102,9 +115,14 @@ def levelgram(
         else:
             bar = scale * max(1.0, math.log(max(1, len(candidates))))
         frequent = {gram for gram in candidates if estimate[gram] >= bar}
+        if q == 1:
+            frequent |= certain.keys()
         candidates = [
-            gram for gram in every(symbols, q + 1) if {gram[:-1], gram[1:]} <= frequent
-        ]  # fmt: skip
+            gram
+            for gram in every(symbols + start + end, q + 1)
+            if {gram[:-1], gram[1:]} <= frequent
+            and not (marks and (end in gram[:-1] or start in gram[1:] or gram == start + end))
+        ]
     return ranked({gram: estimate[gram] for gram in estimate if len(gram) >= q_min}, size)
 
 

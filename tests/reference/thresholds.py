@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from reference.edits import Choices, Random, neighbours, random_edit, seed_of
-from reference.embedding import scale, squared_distance
+from reference.embedding import marked, scale, squared_distance
 
 
 def paper(text: str, base: Sequence[str], edits: int) -> int:
-    """Algorithm 2 of the paper (section 5.1) with its D, P and T."""
+    """Algorithm 2 of the paper (section 5.1) with its D, P and T; no edit is on a mark."""
+    text, places = marked(text), range(1, len(text) + 1)
 
     def covers(gram: str, *positions: int) -> bool:
         """Whether one occurrence of the gram covers all these positions."""
@@ -22,18 +23,16 @@ def paper(text: str, base: Sequence[str], edits: int) -> int:
     def impact(j: int) -> Fraction:  # D[j]
         return sum((Fraction(1, len(g) ** 2) for g in base if covers(g, j)), Fraction(0))
 
-    def independent(j: int) -> int:  # P[j], or -1
+    def independent(j: int) -> int:  # P[j], or the mark
         free = [i for i in range(j) if not any(covers(g, i, j) for g in base)]
-        return max(free, default=-1)
+        return max(free, default=0)
 
-    total = [Fraction(0)] * len(text)  # T[0]
+    total = [Fraction(0)] * (len(places) + 1)  # T[0]; nothing is lost up to the mark
     for _ in range(edits):
-        before, total = total, []
-        for j in range(len(text)):
-            p = independent(j)
-            with_j = (before[p] if p >= 0 else 0) + impact(j)
-            total.append(max(total[-1], with_j) if total else with_j)
-    return int(total[-1] * scale(base) ** 2) if text else 0
+        before, total = total, [Fraction(0)]
+        for j in places:
+            total.append(max(total[-1], before[independent(j)] + impact(j)))
+    return int(total[-1] * scale(base) ** 2)
 
 
 def one_edit_bound(base: Sequence[str]) -> int:

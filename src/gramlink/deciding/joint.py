@@ -109,6 +109,29 @@ def _one_to_one(left: Rows, right: Rows, odds: Floats, faint: float) -> Floats:
     return result
 
 
+class Learner:
+    """Probabilities that come nearer the joint ones from one call to the next.
+
+    While odds are being learnt, and change little from one time to the next, it would be a waste
+    to find joint probabilities anew each time.
+    """
+
+    def __init__(self, left: Rows, right: Rows, sizes: tuple[int, int], rule: Rule) -> None:
+        self._pairs = left.astype(np.int64), right.astype(np.int64)
+        self._sizes, self._rule = sizes, rule
+        self._free = [np.ones(len(left)), np.ones(len(left))]
+
+    def nearer(self, log_odds: Floats) -> Floats:
+        """The probability of each pair, as near as one more step leads."""
+        if not (self._rule.one_per_left and self._rule.one_per_right):
+            return marginals(*self._pairs, log_odds, self._rule)
+        from gramlink.kernels.matchings import swept
+
+        odds = np.exp(np.clip(log_odds, -700.0, SURE))
+        probability, *self._free = swept(*self._pairs, odds, *self._sizes, *self._free)
+        return np.asarray(probability)
+
+
 def best_set(left: Rows, right: Rows, probability: Floats, rule: Rule, accept: float) -> Ints:
     """The places of the pairs to link: the set that the rule allows with most right links.
 

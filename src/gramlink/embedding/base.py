@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from gramlink.errors import InvalidBase
 from gramlink.mining.estimates import Estimates, top
+from gramlink.records.fields import MARKS
+from gramlink.records.strings import Strings
 
 Ints = npt.NDArray[np.int64]
 
@@ -47,6 +49,15 @@ class Base:
     def scale(self) -> int:
         """The least common multiple of the lengths: scaled by it, every coordinate is whole."""
         return math.lcm(*self.lengths)
+
+    @property
+    def marked(self) -> bool:
+        """Whether a gram says where texts start or end."""
+        return not set(MARKS).isdisjoint("".join(self.grams))
+
+    def ready(self, strings: Strings) -> Strings:
+        """The texts as the grams are looked for in them: between marks if a gram has one."""
+        return strings.marked(MARKS) if self.marked else strings
 
     def coded(self, symbols: str) -> "CodedBase":
         """The base as kernels read it."""

@@ -49,10 +49,16 @@ class Case:
 
     @property
     def arrays(self) -> tuple[npt.NDArray[np.uint8], Ints, int, Ints, Ints, Ints]:
-        """The strings and the base as kernels read them."""
-        coded = self.base.coded(self.strings.symbols)
-        texts = (self.strings.codes, self.strings.offsets, coded.symbols)
-        return (*texts, coded.table, coded.lengths, coded.weights)
+        """The strings and the base as kernels read them; marks stand at their ends."""
+        texts = self.base.ready(self.strings)
+        coded = self.base.coded(texts.symbols)
+        grams = coded.table, coded.lengths, coded.weights
+        return (texts.codes, texts.offsets, coded.symbols, *grams)
+
+    @property
+    def ends(self) -> int:
+        """How many symbols at each end of a string are a mark, which no edit touches."""
+        return int(self.base.marked)
 
     def same_for_all(self, squared: int) -> Ints:
         """One threshold for every record."""
@@ -91,14 +97,14 @@ def paper(case: Case) -> Ints:
     """Algorithm 2 as the paper means it: the heaviest grams that the edits can lose."""
     from gramlink.kernels.thresholds import lost_grams
 
-    return lost_grams(*case.arrays, case.edits)
+    return lost_grams(*case.arrays, case.ends, case.edits)
 
 
 def worst_case(case: Case) -> Ints:
     """The farthest that any one edit can lead, found by trying them all; a bound for the rest."""
     from gramlink.kernels.thresholds import farthest_edit
 
-    first = farthest_edit(*case.arrays)
+    first = farthest_edit(*case.arrays, case.ends)
     further = (case.edits - 1) ** 2 * one_edit_bound(case.base)
     # (√a + √b)² = a + b + √(4ab); distances are whole, so rounding down loses none.
     totals = {a: a + further + math.isqrt(4 * a * further) for a in np.unique(first).tolist()}
@@ -115,6 +121,7 @@ def calibrated(case: Case) -> Ints:
     rank = min(samples, math.ceil(case.recall * (samples + 1)))
     return sampled_edits(
         *case.arrays,
+        case.ends,
         case.edits,
         case.field.length,
         samples,

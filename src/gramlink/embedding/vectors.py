@@ -69,10 +69,11 @@ def embed(strings: Strings, base: Base) -> Vectors:
     """
     from gramlink.kernels.occurrences import count_grams
 
-    coded = base.coded(strings.symbols)
+    texts = base.ready(strings)
+    coded = base.coded(texts.symbols)
     counts = count_grams(
-        strings.codes,
-        strings.offsets,
+        texts.codes,
+        texts.offsets,
         coded.symbols,
         coded.table,
         coded.lengths,

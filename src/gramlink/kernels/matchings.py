@@ -131,18 +131,30 @@ def _free(records: Ints, terms: Floats, count: Int, old: Floats) -> Floats:
 
 
 @serial
+def swept(
+    left: Ints, right: Ints, odds: Floats, lefts: Int, rights: Int, ours: Floats, theirs: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Each pair's probability once the records have told each other of their pairs once more.
+
+    `ours` and `theirs` say how likely the left and the right record of a pair are free for it;
+    what they are now comes after the probabilities.
+    """
+    ours, theirs = (
+        _free(left, odds * theirs, lefts, ours),
+        _free(right, odds * ours, rights, theirs),
+    )
+    both = odds * ours * theirs
+    return both / (1 + both), ours, theirs
+
+
+@serial
 def _propagated(left: Ints, right: Ints, odds: Floats, lefts: Int, rights: Int) -> Floats:
     """Each pair's probability, by what the records tell each other."""
     ours, theirs = np.ones(len(odds)), np.ones(len(odds))
     result = np.zeros(len(odds))
     for _ in range(ROUNDS):
         before = result
-        ours, theirs = (
-            _free(left, odds * theirs, lefts, ours),
-            _free(right, odds * ours, rights, theirs),
-        )
-        both = odds * ours * theirs
-        result = both / (1 + both)
+        result, ours, theirs = swept(left, right, odds, lefts, rights, ours, theirs)
         if np.abs(result - before).max() <= SETTLED:
             break
     # so that no record's matches are likelier together than one, whatever is left to settle

@@ -1,6 +1,7 @@
 """How far a record's match may lie: squared distances in units of 1/scale squared.
 
-`weights[c]` is scale/|gram| of coordinate c, so every distance is an integer.
+`weights[c]` is scale/|gram| of coordinate c, so every distance is an integer. The first and the
+last `ends` symbols of a string are marks, which edits leave alone.
 """
 
 import numba
@@ -20,8 +21,9 @@ LONGEST = 512  # room for a string of 255 symbols and its edits
 
 @parallel
 def lost_grams(
-    codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints, edits: Int
-) -> Ints:
+    codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints, ends: Int,
+    edits: Int,
+) -> Ints:  # fmt: skip
     """Algorithm 2 of the paper (section 5.1): the heaviest grams that `edits` edits can lose."""
     n = len(offsets) - 1
     result = np.zeros(n, np.int64)
@@ -49,10 +51,10 @@ def lost_grams(
         worst = np.zeros(size + 1, np.int64)  # T[e][j] stands at j + 1; T[0] is 0
         for _ in range(edits):
             extended = np.zeros(size + 1, np.int64)
-            for j in range(size):
+            for j in range(ends, size - ends):
                 extended[j + 1] = max(extended[j], worst[before[j] + 1] + impact[j])
             worst = extended
-        result[i] = worst[size]
+        result[i] = worst[size - ends]
     return result
 
 
@@ -83,7 +85,7 @@ def _lose(
 @serial
 def _farthest_symbol(
     text: Codes, place: Int, after: Int, base: Int, table: Ints, lengths: Ints, weights: Ints,
-    delta: Ints, square: Int, powers: Ints,
+    delta: Ints, square: Int, powers: Ints, symbols: Int,
 ) -> Int:  # fmt: skip
     """The largest squared distance with any one symbol between text[:place] and text[after:].
 
@@ -102,7 +104,7 @@ def _farthest_symbol(
                 count += 1
     farthest = square
     gained = np.empty(32, np.int64)
-    for symbol in range(base):
+    for symbol in range(symbols):
         grown = square
         hits = 0
         for w in range(count):
@@ -119,11 +121,12 @@ def _farthest_symbol(
 
 @parallel
 def farthest_edit(
-    codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints
+    codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints, ends: Int
 ) -> Ints:
     """The largest squared distance that any single edit, with any symbol, can make."""
     n = len(offsets) - 1
     powers = base ** np.arange(8)
+    symbols = base - 2 * ends  # marks are the last
     result = np.zeros(n, np.int64)
     for i in numba.prange(n):
         text = codes[offsets[i] : offsets[i + 1]]
@@ -132,24 +135,25 @@ def farthest_edit(
             continue
         delta = np.zeros(len(weights), np.int64)
         farthest = np.int64(0)
-        for place in range(size + 1):
+        for place in range(ends, size - ends + 1):
             # an insertion before `place` loses the grams that span it
             square = np.int64(0)
             if 0 < place < size:
                 square = _lose(text, place - 1, place, base, table, lengths, weights, delta, -1)
             reached = _farthest_symbol(
-                text, place, place, base, table, lengths, weights, delta, square, powers
+                text, place, place, base, table, lengths, weights, delta, square, powers, symbols
             )
             farthest = max(farthest, reached)
             if 0 < place < size:
                 _lose(text, place - 1, place, base, table, lengths, weights, delta, 1)
-            if place == size:
+            if place == size - ends:
                 break
             # a substitution or deletion loses the grams that cover `place`
             square = _lose(text, place, place, base, table, lengths, weights, delta, -1)
             reached = _farthest_symbol(
-                text, place, place + 1, base, table, lengths, weights, delta, square, powers
-            )
+                text, place, place + 1, base, table, lengths, weights, delta, square, powers,
+                symbols,
+            )  # fmt: skip
             farthest = max(farthest, reached)
             # a deletion gains the grams that now span the gap
             for q in lengths:
@@ -187,7 +191,7 @@ def _changed(
 @parallel
 def sampled_edits(
     codes: Codes, offsets: Ints, base: Int, table: Ints, lengths: Ints, weights: Ints,
-    edits: Int, limit: Int, samples: Int, rank: Int, seed: Int,
+    ends: Int, edits: Int, limit: Int, samples: Int, rank: Int, seed: Int,
     substitutes: Ints, insertions: Ints,
 ) -> Ints:  # fmt: skip
     """The rank-th smallest of the squared distances to `samples` corrupted copies.
@@ -205,13 +209,15 @@ def sampled_edits(
         squares = np.empty(samples, np.int64)
         copy = np.empty(LONGEST, np.uint8)
         touched = np.empty(14 * (size + edits), np.int64)
-        state = seed_of(text, seed)
+        inner = copy[ends:]
+        state = seed_of(text[ends : size - ends], seed)
         for sample in range(samples):
             copy[:size] = text
-            length = size
+            length = size - 2 * ends
             for _ in range(edits):
-                length, state = random_edit(copy, length, state, substitutes, insertions)
-            length = min(length, limit)
+                length, state = random_edit(inner, length, state, substitutes, insertions)
+            length = min(length, limit) + 2 * ends
+            copy[length - ends : length] = text[size - ends :]
             # only grams that touch the part between the common start and end differ
             least = min(size, length)
             start = np.int64(0)

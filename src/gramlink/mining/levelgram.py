@@ -5,6 +5,9 @@ length q, even of those that no record contains. Only grams whose two parts of l
 frequent become candidates of length q + 1, which costs nothing: the candidates depend on
 released numbers alone.
 
+Marks at the ends of texts are in every text, so they need no count: they are frequent, and
+tell nothing until another symbol stands beside them.
+
 Cost. A record gives its m candidates min(F, c*F // m) each, F = 1024, so it moves the
 counts of a stage by at most c*F in all; noise of scale c*F/ε_q makes the stage cost ε_q,
 and the stages' shares sum to 1.
@@ -19,10 +22,12 @@ import numpy.typing as npt
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.mining.grams import spelled
 from gramlink.privacy.budget import Budget
-from gramlink.records.fields import Field
+from gramlink.records.fields import MARKS, Field
 from gramlink.records.strings import Strings, distinct
 
 Ints = npt.NDArray[np.int64]
+
+EVERY = 2**62  # above any count
 
 
 def shares(q_max: int) -> tuple[Fraction, ...]:
@@ -50,10 +55,12 @@ def levelgram(strings: Strings, field: Field, budget: Budget) -> Estimates:
     """
     from gramlink.kernels.occurrences import bounded_counts, distinct_grams
 
-    base = len(field.symbols)
     different, place = distinct(strings)  # names repeat, and equal ones count alike
     times = np.bincount(place, minlength=len(different))
-    candidates = np.arange(base, dtype=np.int64)
+    candidates = np.arange(len(different.symbols), dtype=np.int64)
+    if field.marks:
+        different = different.marked(MARKS)
+    base = len(different.symbols)
     previous, estimated = candidates, candidates  # of the stage before
     released: list[tuple[str, Fraction]] = []
     for q, share in enumerate(shares(field.q_max), start=1):
@@ -72,8 +79,24 @@ def levelgram(strings: Strings, field: Field, budget: Budget) -> Estimates:
         floor = _floor([y for _, y in released], field.size, bound / epsilon, len(candidates))
         frequent = candidates[noisy >= floor * GRID]
         previous, estimated = candidates, noisy
+        if q == 1 and field.marks:
+            marks = [base - 2, base - 1]
+            frequent, previous = np.append(frequent, marks), np.append(previous, marks)
+            estimated = np.append(noisy, [EVERY, EVERY])
         candidates = extended(frequent, q, base)
+        if q == 1 and field.marks:
+            candidates = candidates[_possible(candidates, base)]
     return top(released, field.size)
+
+
+def _possible(pairs: Ints, base: int) -> npt.NDArray[np.bool_]:
+    """Which pairs of symbols, marks among them, a text can contain.
+
+    Nothing stands before the start nor after the end, and no text is empty.
+    """
+    start, end = base - 2, base - 1
+    first, last = pairs // base, pairs % base
+    return np.asarray((first != end) & (last != start) & ~((first == start) & (last == end)))
 
 
 def _floor(so_far: list[Fraction], size: int, scale: Fraction, values: int) -> float:

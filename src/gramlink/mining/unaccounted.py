@@ -7,7 +7,7 @@ from itertools import chain
 from gramlink.mining.estimates import Estimates, top
 from gramlink.mining.grams import document_frequencies, spelled
 from gramlink.privacy.budget import Budget
-from gramlink.records.fields import Field
+from gramlink.records.fields import MARKS, Field
 from gramlink.records.strings import Strings
 
 
@@ -16,12 +16,15 @@ def exact(strings: Strings, field: Field, budget: Budget) -> Estimates:  # noqa:
 
     Privacy: none. The grams of a single record may be among them.
     """
+    texts = strings.marked(MARKS) if field.marks else strings
     per_length = (
         zip(spelled(grams, q, field.symbols), counts.tolist(), strict=True)
         for q in range(field.q_min, field.q_max + 1)
-        for grams, counts in [document_frequencies(strings, q)]
+        for grams, counts in [document_frequencies(texts, q)]
     )
-    return top(((g, Fraction(c)) for g, c in chain.from_iterable(per_length)), field.size)
+    found = chain.from_iterable(per_length)
+    # every text has marks: they tell nothing by themselves
+    return top(((g, Fraction(c)) for g, c in found if g not in MARKS), field.size)
 
 
 def random_grams(

@@ -91,10 +91,10 @@ def _tables(
     ]
     if len(linked) == 1:
         (_, linkage) = own[0]
-        tables = {"links": _frame(linkage.links, returns)}
-        return (
-            {**tables, "possible": _frame(linkage.possible, returns)} if linkage.model else tables
-        )
+        return {
+            "links": _frame(linkage.links, returns),
+            "possible": _frame(linkage.possible, returns),
+        }
     possible = [
         _frame(linkage.possible, returns).with_columns(
             owner_left=pl.lit(unit.left.owner), owner_right=pl.lit(unit.right.owner)

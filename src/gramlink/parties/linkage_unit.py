@@ -7,8 +7,7 @@ from math import log
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.deciding.clusters import Clusters, Pair, cluster
-from gramlink.deciding.linkage import Linkage, decide_scored
-from gramlink.deciding.links import Links, decide
+from gramlink.deciding.linkage import Linkage, decide_near, decide_scored
 from gramlink.encodings.encoding import Compared
 from gramlink.engines.local import using_threads
 from gramlink.io.steps import logged
@@ -59,21 +58,24 @@ class LinkageUnit:
     ) -> Linkage:
         """The decided links, by pseudonyms; the rule is the schema's unless given.
 
-        Records of one field are linked by distance, those of several by match weight.
+        Records of one field are judged by their distance, those of several by match weight.
         """
         with using_threads(threads):
             return self._linked(rule or self.left.settings["decide"], progress)
 
     def _linked(self, rule: str, progress: Progress | None) -> Linkage:
         settings, left, right = self.left.settings, self.left.ids, self.right.ids
+        accept, review = settings["accept"], settings["review"]
         if len(self.fields) == 1:
-            links = decide(self.match(progress), left, right, rule)
-            return Linkage(links, Links((), ()))
+            ours = self.left.records
+            pairs, within = self.match(progress), ours.near(ours, progress)
+            coverage = settings["recall"] if settings["threshold"] == "calibrated" else 1.0
+            return decide_near(pairs, within, left, right, rule, accept, review, coverage)
         compared = self.compare()
         passes = [Pass(one) for one in settings["passes"]] or compared.suited_passes()
         found = compared.candidates(passes, progress)
         scored = score(compared, found)
-        return decide_scored(scored, left, right, rule, settings["accept"], settings["review"])
+        return decide_scored(scored, left, right, rule, accept, review)
 
 
 def link_all(
@@ -94,25 +96,22 @@ def link_all(
 
 
 def weighted(linkage: Linkage, left: str, right: str) -> list[Pair]:
-    """Links and possible links between two owners as clusters take them.
-
-    Links by distance alone have no probability: each speaks for itself, the nearer the more.
-    """
-    found: list[Pair] = []
-    for links in (linkage.links, linkage.possible):
-        if linkage.model:
-            odds = [_log_odds(one) for one in links.details["match_probability"]]
-        else:
-            odds = [1 / (1 + one) for one in links.details["distance"]] if len(links) else []
-        found += [
-            ((left, one), (right, other), weight)
-            for one, other, weight in zip(links.left, links.right, odds, strict=True)
-        ]
-    return found
+    """Links and possible links between two owners as clusters take them."""
+    return [
+        ((left, one), (right, other), _log_odds(probability))
+        for links in (linkage.links, linkage.possible)
+        for one, other, probability in zip(
+            links.left, links.right, links.details["match_probability"], strict=True
+        )
+    ]
 
 
 def apart(linkages: Iterable[Linkage]) -> float:
-    """The log odds of two records that were not even listed; 0 where there are only distances."""
+    """The log odds of two records that were not even listed.
+
+    They are 0 for records of one field: the typos of two owners add up, so that two records of
+    one person may be too far apart to be listed.
+    """
     return _log_odds(UNLISTED) if all(linkage.model for linkage in linkages) else 0.0
 
 

@@ -37,7 +37,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Miner(Choice):
-    """A miner, which finds the frequent grams of a column.
+    """A miner, which finds the frequent grams of a column; `marks` says whether it can mark ends.
 
     Privacy: what reads no record costs nothing; what reads records and is not private has no
     epsilon at all. The linkage unit could know the grams of an experiment's miner, or what they
@@ -47,6 +47,7 @@ class Miner(Choice):
     reads_records: bool = True
     private: bool = True
     experimental: bool = False
+    marks: bool = False
 
     @property
     def noisy(self) -> bool:
@@ -55,7 +56,7 @@ class Miner(Choice):
 
 
 MINERS: dict[str, Miner] = {
-    "levelgram": Miner("gramlink.mining.levelgram:levelgram"),
+    "levelgram": Miner("gramlink.mining.levelgram:levelgram", marks=True),
     "tree-linear": Miner("gramlink.mining.prefix_tree:prefix_tree"),
     "tree-exponential": Miner("gramlink.mining.prefix_tree:prefix_tree"),
     "tree-adaptive": Miner("gramlink.mining.prefix_tree:prefix_tree"),
@@ -65,7 +66,9 @@ MINERS: dict[str, Miner] = {
     "random": Miner(
         "gramlink.mining.unaccounted:random_grams", reads_records=False, experimental=True
     ),
-    "exact": Miner("gramlink.mining.unaccounted:exact", private=False, experimental=True),
+    "exact": Miner(
+        "gramlink.mining.unaccounted:exact", private=False, experimental=True, marks=True
+    ),
 }
 
 POLICIES: dict[str, Choice] = {

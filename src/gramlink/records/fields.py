@@ -22,19 +22,21 @@ from gramlink.errors import InvalidParameter
 from gramlink.privacy.numbers import fraction
 from gramlink.records.choices import MINERS, one_of
 from gramlink.records.dates import check_format
+from gramlink.records.strings import LONGEST
 
 DIGITS = "0123456789"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ALPHABET = LETTERS + " "
 CATCH_ALL = "\N{REPLACEMENT CHARACTER}"
+MARKS = "\N{RIGHT TACK}\N{LEFT TACK}"  # the start and the end of a text, in its grams
 FIRST_PLACE = 0xE000  # symbols that stand for a symbol in its place are of no script
-MOST_SYMBOLS = 254
+MOST_SYMBOLS = 254  # beside the catch-all
 
 MinerName = Annotated[str, one_of(MINERS)]
 Kind = Literal["text", "digits", "date", "category"]
 
 _SPELLING = ("alphabet", "length", "case", "accents", "punctuation", "whitespace")
-_MINING = ("miner", "size", "q_min", "q_max", "height", "grams", "share")
+_MINING = ("miner", "size", "q_min", "q_max", "height", "grams", "marks", "share")
 # The owners need not agree on these: they describe the field in one owner's file.
 OWN = ("column", "missing", "format", "codes")
 _SETTINGS: dict[str, tuple[str, ...]] = {
@@ -74,7 +76,7 @@ class Field(Frozen):
     """One field that records are compared on.
 
     >>> Field(name="surname").symbols
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ �'
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ �⊢⊣'
     >>> len(Field(name="born", kind="date").public_grams)
     80
     """
@@ -86,8 +88,8 @@ class Field(Frozen):
     format: str = ""  # of dates in the owner's file; recognised if not stated
     codes: dict[str, str] = {}  # what the owner writes, and what it means
     edits: int | None = Setting(default=None, ge=0, le=5)
-    alphabet: str = Setting(default=ALPHABET, min_length=1, max_length=MOST_SYMBOLS)
-    length: int = Setting(default=32, ge=1, le=255)
+    alphabet: str = Setting(default=ALPHABET, min_length=1, max_length=MOST_SYMBOLS - len(MARKS))
+    length: int = Setting(default=32, ge=1, le=LONGEST - len(MARKS))
     case: Literal["upper", "lower", "keep"] = "upper"
     accents: Literal["strip", "keep"] = "strip"
     punctuation: Literal["strip", "space", "keep"] = "strip"
@@ -98,6 +100,7 @@ class Field(Frozen):
     q_min: int = Setting(default=1, ge=1)
     q_max: int = Setting(default=3, ge=1, le=6)
     height: int = Setting(default=7, ge=1, le=32)
+    marks: bool = False  # whether grams say where a text starts and ends; as the miner can
     grams: tuple[str, ...] = Setting(
         default=(), max_length=1000
     )  # the base itself, for miner = "public"
@@ -112,7 +115,9 @@ class Field(Frozen):
             every = ("name", "kind", "column", "missing", "edits", *_SETTINGS[kind])
             if setting in cls.model_fields and setting not in every:
                 raise ValueError(f"a {kind} field has no setting {setting}")
-        return {**_DEFAULTS[kind], **given}
+        miner = MINERS.get(str(given.get("miner", "levelgram")))
+        marks = {"marks": miner.marks} if kind == "text" and miner else {}
+        return {**_DEFAULTS[kind], **marks, **given}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -122,15 +127,20 @@ class Field(Frozen):
             raise ValueError("the alphabet has a symbol twice")
         if CATCH_ALL in self.alphabet:
             raise ValueError(f"{CATCH_ALL} stands for symbols outside the alphabet")
+        for mark in MARKS:
+            if mark in self.alphabet:
+                raise ValueError(f"{mark} marks the start or the end of a text")
         if self.placed and self.length * len(self.alphabet) > MOST_SYMBOLS:
             most = MOST_SYMBOLS // len(self.alphabet)
             raise ValueError(f"a category over this alphabet has a length of at most {most}")
+        if self.marks and not MINERS[self.miner].marks:
+            raise ValueError(f"{self.miner} does not mark where texts start and end")
         if self.miner == "tree-hybrid" and self.height <= self.q_max:
             raise ValueError("tree-hybrid needs a height above q_max")
         if self.kind == "text" and (self.miner == "public") != bool(self.grams):
             raise ValueError('`grams` must be given with miner = "public", and only then')
         for gram in self.grams:
-            if not 1 <= len(gram) <= 6 or not set(gram) <= set(self.alphabet):
+            if not 1 <= len(gram) <= 6 or not set(gram) <= {*self.alphabet, *MARKS}:
                 raise ValueError(f"gram {gram[:20]!r} must be 1 to 6 symbols of the alphabet")
         if len(set(self.grams)) < len(self.grams):
             raise ValueError("a gram is given twice")
@@ -144,6 +154,11 @@ class Field(Frozen):
     def placed(self) -> bool:
         """Whether a symbol counts together with its place."""
         return self.kind in ("date", "category")
+
+    @property
+    def marked(self) -> bool:
+        """Whether some of its grams may say where a text starts or ends."""
+        return self.marks or not set(MARKS).isdisjoint("".join(self.grams))
 
     @property
     def mined(self) -> bool:
@@ -162,9 +177,12 @@ class Field(Frozen):
 
     @property
     def symbols(self) -> str:
-        """The symbols that grams are made of: those of the spelling, each in its place if placed."""  # noqa: E501
+        """The symbols that grams are made of: those of the spelling, each in its place if placed.
+
+        Marks come last, so that a text has the same codes with marks and without.
+        """
         if not self.placed:
-            return self.spelling
+            return self.spelling + (MARKS if self.marked else "")
         count = self.length * len(self.alphabet)
         return "".join(map(chr, range(FIRST_PLACE, FIRST_PLACE + count))) + CATCH_ALL
 

@@ -17,7 +17,7 @@ class Strings:
     """Texts over a public set of symbols, one after the other in one array.
 
     `codes[offsets[i]:offsets[i + 1]]` are the symbols of text `i`, each an index into
-    `symbols`, whose last one is the catch-all. An empty text is a missing value.
+    `symbols`, whose last one but for marks is the catch-all. An empty text is a missing value.
 
     >>> names = Strings.of(["MARY", "", "ÅSE"], "AEMRSY*")
     >>> list(names), names.missing.tolist()
@@ -79,6 +79,24 @@ class Strings:
         np.cumsum(lengths, out=offsets[1:])
         source = np.repeat(self.offsets[rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Strings(self.codes[source], offsets, self.symbols)
+
+    def marked(self, marks: str) -> "Strings":
+        """The texts between two marks, which come last among the symbols; a missing one stays so.
+
+        >>> names = Strings.of(["MARY", ""], "AMRY*").marked("<>")
+        >>> list(names), names.symbols
+        (['<MARY>', ''], 'AMRY*<>')
+        """
+        first = len(self.symbols)
+        lengths = self.lengths
+        wide = np.where(lengths > 0, lengths + 2, 0)
+        offsets = np.concatenate([[0], np.cumsum(wide)])
+        codes = np.empty(offsets[-1], np.uint8)
+        known = lengths > 0
+        codes[offsets[:-1][known]], codes[offsets[1:][known] - 1] = first, first + 1
+        shifts = 2 * np.cumsum(known) - 1  # of a text: two marks for each before it, and its own
+        codes[np.arange(len(self.codes)) + np.repeat(shifts, lengths)] = self.codes
+        return Strings(codes, offsets, self.symbols + marks)
 
     def placed(self, symbols: str) -> "Strings":
         """The texts with each symbol counted together with its place, for placed fields.

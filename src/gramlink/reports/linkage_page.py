@@ -27,9 +27,7 @@ def linkage_shown(title: str, linkage: Linkage, facts: Mapping[str, str]) -> dic
     """What the template `reports/linkage.html` shows, and those that extend it."""
     model = linkage.model
     if model is None:
-        raise InvalidParameter(
-            "there is no model to show", hint="records of one field are linked by distance alone"
-        )
+        raise InvalidParameter("there is no model to show", hint="records of one field have none")
     height = 0.9 + 0.24 * sum(map(len, model.levels))
     return {
         "title": title,

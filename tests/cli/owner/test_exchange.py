@@ -51,7 +51,7 @@ def test_a_whole_part_in_one_command(run, unit, folder):
 
 def test_a_program_gets_the_summary_and_nothing_else(run, unit):
     found = json.loads(run(*ASK, "--yes", "--json", "-o", "found.csv").out)
-    assert found["written"] == {"links": "found.csv"}
+    assert found["written"] == {"links": "found.csv", "possible": "found-possible.csv"}
     assert found["counts"][0]["right"] == "registry"
     assert "hospital" in unit.bundles
     assert json.loads(run(*ASK, "--json").out) == found

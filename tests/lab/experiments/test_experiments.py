@@ -85,13 +85,6 @@ def test_some_of_the_copies_are_still_copies_of_each_other():
         assert copy_of[some.left[int(some.order[place])]] == text
 
 
-def test_padding_puts_marks_around_each_string_and_no_typo_on_them():
-    plain, padded = (copies("NAMES", 30, 1, 0, marks) for marks in (False, True))
-    for side in ("left", "right"):
-        texts = getattr(plain, side)
-        assert list(getattr(padded, side)) == [f"<{text}>" for text in texts]
-
-
 def _pairs(rows):
     return Pairs(*(np.array(column, np.int64) for column in zip(*rows, strict=True)))
 

@@ -31,7 +31,12 @@ def demo(
         ),
     ] = None,
     epsilon: Annotated[str, typer.Option(help="Each owner's privacy cost.")] = "1",
-    size: Annotated[int, typer.Option("--size", "-k", help="Grams in a mined base.")] = 75,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            "--size", "-k", help="Grams in a mined base; default: 1,000, or 75 for persons."
+        ),
+    ] = None,
     miner: Annotated[
         str, typer.Option(help=f"The miner: {listed(one for one in MINERS if one != 'public')}.")
     ] = "levelgram",
@@ -68,6 +73,8 @@ def demo(
         count = 10_000 if persons else 5000
     if edits is None:
         edits = 2 if persons else 1
+    if size is None:
+        size = 75 if persons else 1000
     choices = Choices(
         data, count, edits, positive_epsilon(epsilon), size, miner, threshold, decide, errors,
         seed, output,

@@ -69,7 +69,7 @@ def link(
     if report and len(bundles[0].settings["fields"]) == 1:
         raise InvalidParameter(
             "a report needs records of several fields",
-            hint="records of one field are linked by distance alone; leave out --report",
+            hint="it shows what each field tells; leave out --report",
         )
     with speaker.progress("matching") as progress:
         results, clusters = link_all(bundles, decide or None, progress)
@@ -109,18 +109,19 @@ def _write_page(path: Path, unit: "LinkageUnit", linkage: "Linkage") -> None:
 
 
 def _write_beside(output: Path, pair: str, linkage: "Linkage", *, details: bool) -> list[str]:
-    """The possible links and the model, in files beside the links."""
+    """The possible links and, if there is one, the model, in files beside the links."""
     from gramlink.io.files import written_whole
 
-    if linkage.model is None:
-        return []
     possible = output.with_name(f"{output.stem}{pair}-possible.csv")
     model = output.with_name(f"{output.stem}{pair}-model.json")
     links = linkage.possible
     write_csv(possible, (links if details else links.bare).to_polars())
+    written = [f"{possible}: {len(links):,} possible links, for review"]
+    if linkage.model is None:
+        return written
     with written_whole(model) as file:
         file.write(linkage.model.to_json())
-    return [f"{possible}: {len(links):,} possible links, for review", str(model)]
+    return [*written, str(model)]
 
 
 def _show(speaker: Speaker, unit: "LinkageUnit", linkage: "Linkage") -> None:
@@ -128,12 +129,11 @@ def _show(speaker: Speaker, unit: "LinkageUnit", linkage: "Linkage") -> None:
 
     speaker.say(
         f"{len(unit.left.ids):,} records of {unit.left.owner}, "
-        f"{len(unit.right.ids):,} of {unit.right.owner}: {len(linkage.links):,} links"
-        + (f", {len(linkage.possible):,} possible ones" if linkage.model else "")
+        f"{len(unit.right.ids):,} of {unit.right.owner}: {len(linkage.links):,} links, "
+        f"{len(linkage.possible):,} possible ones"
     )
-    if linkage.model is None:
-        return
-    for lines in (pass_lines(linkage), weight_lines(linkage.model), estimate_lines(linkage)):
+    weights = weight_lines(linkage.model) if linkage.model else ()
+    for lines in filter(None, map(tuple, (pass_lines(linkage), weights, estimate_lines(linkage)))):
         speaker.say("")
         for line in lines:
             speaker.say(f"  {line}")

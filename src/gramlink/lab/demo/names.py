@@ -63,7 +63,7 @@ class NamesDemo(Stage):
             errors=c.errors,
         )  # fmt: skip
         names = sample(LISTS[c.data](), c.count, c.seed)
-        texts = Strings.of(names, schema["name"].symbols)
+        texts = Strings.of(names, schema["name"].spelling)
         typed = list(corrupt(texts, c.edits, seed=c.seed, model=c.errors))
         self.take_folder()
         toml = _SCHEMA.format(

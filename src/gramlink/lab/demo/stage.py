@@ -41,7 +41,7 @@ class Choices:
     count: int = 5000
     edits: int = 1
     epsilon: Fraction = Fraction(1)
-    size: int = 75
+    size: int = 1000
     miner: str = "levelgram"
     threshold: str = "calibrated"
     decide: str = "one-to-one"

@@ -19,7 +19,6 @@ Ints = npt.NDArray[np.int64]
 LISTS = {"NAMES": surnames, "CITIES": cities}
 MOST, CITIES = 149_910, 5000  # all of NAMES, all of CITIES
 SMALL = 5000  # of NAMES, where a figure links
-MARKS = "<>"  # the start and the end of a string, where strings are padded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,16 +55,9 @@ class Copies:
 
 
 @lru_cache(maxsize=32)
-def copies(data: str, count: int, edits: int, draw: int, padded: bool = False) -> Copies:
+def copies(data: str, count: int, edits: int, draw: int) -> Copies:
     """A random sample of a list, and its shuffled and corrupted copy; `draw` is the seed."""
-    symbols = ALPHABET + (MARKS if padded else "") + CATCH_ALL
     left = Strings.of(sample(LISTS[data](), count, draw), ALPHABET + CATCH_ALL)
     typed = corrupt(left, edits, seed=draw)
     order = np.random.default_rng(draw).permutation(count)
-    right = typed.take(order)
-    if padded:
-        left, right = (
-            Strings.of((f"{MARKS[0]}{text}{MARKS[1]}" for text in side), symbols)
-            for side in (left, right)
-        )
-    return Copies(left, right, order)
+    return Copies(left, typed.take(order), order)

@@ -6,7 +6,7 @@ from gramlink.embedding.base import Base, merge
 from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.embedding.vectors import embed
 from gramlink.errors import InvalidBase
-from gramlink.lab.experiments.data import CITIES, MARKS, MOST, SMALL, Copies, copies
+from gramlink.lab.experiments.data import CITIES, MOST, SMALL, Copies, copies
 from gramlink.lab.experiments.experiment import Measured, Row
 from gramlink.lab.scores import Scores
 from gramlink.matching.pairs import match, match_batches
@@ -14,7 +14,7 @@ from gramlink.mining.estimates import Estimates
 from gramlink.mining.miners import EXPERIMENTAL, mine_field
 from gramlink.mining.unaccounted import random_grams
 from gramlink.privacy.budget import Budget
-from gramlink.records.fields import ALPHABET, Field
+from gramlink.records.fields import Field
 from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import Strings
 
@@ -35,9 +35,8 @@ def schema_of(
     miner: str, size: int, epsilon: str, edits: int = 0, threshold: str = "paper",
     padded: bool = False,
 ) -> Schema:  # fmt: skip
-    """The schema of one field; padded strings have marks in their alphabet."""
-    alphabet = ALPHABET + (MARKS if padded else "")
-    field = {"name": "name", "alphabet": alphabet, "miner": miner, "size": size}
+    """The schema of one field; if padded, its grams say where strings start and end."""
+    field = {"name": "name", "miner": miner, "size": size, "marks": padded}
     return checked_schema(fields=(field,), epsilon=epsilon, edits=edits, threshold=threshold)
 
 
@@ -77,7 +76,7 @@ def linked(
     """
     marks = padded == "yes"
     schema = schema_of(miner, size, epsilon, edits, threshold, marks)
-    both = copies(data, mined_on or count, edits, draw, marks)
+    both = copies(data, mined_on or count, edits, draw)
     try:
         base = shared_base(both, schema, draw)
     except InvalidBase:  # no gram was frequent enough to stand out from the noise

@@ -30,6 +30,8 @@ threshold = "calibrated"   # or worst-case, paper, global, global-paper
 recall = 0.99              # calibrated: the share of mistyped copies that must be found
 errors = "uniform"         # the typos to expect; or keyboard
 decide = "one-to-one"      # or best-per-left, best-per-right, all
+accept = 0.5               # pairs that match with at least this probability become links
+review = 0.1               # pairs with at least this probability go to a person for review
 """
 _SEVERAL = """\
 edits = 2                  # a field is equal, within 1 typo, within 2 typos, or it differs
@@ -65,8 +67,10 @@ miner = "levelgram"        # or tree-linear, tree-exponential, tree-adaptive, tr
 size = 75                  # grams in the base
 q_min = 1                  # symbols of the shortest gram
 q_max = 3                  # and of the longest
+marks = true               # grams say where a text starts and ends; not in a tree, nor in fpm
 height = 7                 # symbols of the longest prefix in a tree
 """
+ALONE = 1000  # grams for a text that is the only field: as many as the records make known
 _USUAL_ALPHABETS = {"text": ALPHABET, "category": LETTERS + DIGITS}
 
 
@@ -106,7 +110,7 @@ class Proposal:
             "epsilon = 1                # yours: the privacy cost of mining; smaller is safer\n",
             _ONE if len(self.fields) == 1 else _SEVERAL,
             "\n" + _KINDS,
-            *("\n" + _field_text(field) for field in self.fields),
+            *("\n" + _field_text(field, alone=len(self.fields) == 1) for field in self.fields),
         ]
         if self.left_out:
             parts.append("\n# Columns left out; to use one after all, add a field for it:\n")
@@ -122,7 +126,7 @@ def shown(text: str) -> str:
     return "".join(symbol if symbol.isprintable() else "?" for symbol in short(text))
 
 
-def _field_text(field: ProposedField) -> str:
+def _field_text(field: ProposedField, *, alone: bool) -> str:
     guess, lines = field.guess, [f"# check: {check}\n" for check in field.guess.checks]
     lines += [f"[fields.{_key(field.name)}]\n", _setting("kind", guess.kind)]
     lines.append(_setting("column", field.columns[0] if len(field.columns) == 1 else field.columns))
@@ -141,6 +145,8 @@ def _field_text(field: ProposedField) -> str:
         lines.append(_setting("length", guess.length))
     if guess.kind == "text":
         lines.append(_setting("share", guess.share))
+        if alone:
+            lines.append(_setting("size", ALONE))
     return "".join(lines)
 
 
