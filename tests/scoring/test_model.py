@@ -89,6 +89,17 @@ def test_what_is_near_agrees_though_it_is_seldom_equal():
     assert not model().could_match(apart)
 
 
+def test_what_is_within_two_edits_does_not_agree_by_that():
+    names, levels = ("born", "surname", "city"), (Levels(2), Levels(0), Levels(0))
+    gaps = Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
+    differs, same = np.array([0.01, 0.99, 1]), np.array([0.9, 0.1, 1])
+    random = Sort(10_000.0, (np.array([0.001, 0.002, 0.01, 0.987, 1]), *[differs] * 2))
+    files = model(names=names, levels=levels, gaps=gaps, random=random, related=(), within=None)
+    one, two = np.array([0.02, 0.9, 0.08, 0, 1]), np.array([0.02, 0.08, 0.9, 0, 1])
+    assert files.could_match(Sort(10.0, (one, differs, same)))
+    assert not files.could_match(Sort(10.0, (two, differs, same)))
+
+
 def test_duplicates_agree_in_all_that_makes_a_person_and_nearly_everywhere():
     names, levels = ("given", "born", "surname", "street", "phone"), (Levels(0),) * 5
     gaps = Gaps(np.zeros((1, 5), np.bool_), np.ones(1))

@@ -133,7 +133,7 @@ def test_without_any_frequent_gram_nothing_is_linked(monkeypatch):
 def test_every_method_of_the_table_finds_all_equal_names():
     compared = EXPERIMENTS["rivals"].measure
     for method in METHODS:
-        (row,) = compared(method, "NAMES", 60, 0, 0)
+        (row,) = compared(method, "NAMES", 60, "all", 0, 0)
         assert row["recall"] == 1, method
         assert row["bytes"] > 0
 

@@ -23,11 +23,30 @@ SMALL = 5000  # of NAMES, where a figure links
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Copies:
-    """Two owners' strings: row j on the right is a copy of row `order[j]` on the left."""
+    """Two owners' strings: row j on the right is a copy of row `order[j]` on the left.
+
+    Where `order[j]` is -1 it is a copy of none.
+    """
 
     left: Strings
     right: Strings
     order: Ints
+
+    @property
+    def truth(self) -> int:
+        """How many right strings are copies of left ones."""
+        return int((self.order >= 0).sum())
+
+    def half(self, draw: int) -> "Copies":
+        """Two thirds of either side, at random, so that half of them are on the other side, too."""
+        count = len(self.order)
+        each = 2 * count // 3
+        rows = np.random.default_rng(draw).permutation(count)
+        kept = np.sort(rows[:each])
+        columns = np.flatnonzero(np.isin(self.order, rows[-each:]))
+        places = np.full(count, -1)
+        places[kept] = np.arange(each)
+        return Copies(self.left.take(kept), self.right.take(columns), places[self.order[columns]])
 
     def some(self, count: int, draw: int) -> "Copies":
         """`count` of the left strings, at random, and their copies."""
@@ -43,7 +62,7 @@ class Copies:
         chosen = kept(pairs, ids, ids, rule)
         left, right = pairs.left[chosen], pairs.right[chosen]
         correct = int((self.order[right] == left).sum())
-        return Scores(links=len(left), truth=len(rows), correct=correct)
+        return Scores(links=len(left), truth=self.truth, correct=correct)
 
     def scores_of_all(self, batches: Iterable[Pairs]) -> Scores:
         """How good all pairs are; there may be more than fit into memory."""
@@ -51,7 +70,7 @@ class Copies:
         for pairs in batches:
             links += len(pairs)
             correct += int((self.order[pairs.right] == pairs.left).sum())
-        return Scores(links=links, truth=len(self.order), correct=correct)
+        return Scores(links=links, truth=self.truth, correct=correct)
 
 
 @lru_cache(maxsize=32)

@@ -84,7 +84,8 @@ POLICIES = Experiment(
             "",
             _policies,
             "Algorithm 2 counts the grams that an edit loses but not those that it gains. Deciding "
-            "one-to-one takes the nearest pairs first, so a wider threshold costs little.",
+            "one-to-one takes the nearest pairs first here, so a wider threshold costs little; "
+            "gramlink itself weighs all pairs together, which is better still (see the rivals).",
         ),
     ),
 )  # fmt: skip
@@ -111,7 +112,7 @@ PADDING = Experiment(
     title="marks at the start and the end of strings",
     about="Other tools of this field pad strings before cutting them into grams, so that the first "
     "and last letters weigh as much as the others. Here a mark is put before and after each "
-    "string, k stays the same, and typos never touch the marks.",
+    "string, k stays the same, and typos never touch the marks. Marks alone are no grams.",
     measure=by_policy,
     shown=(
         Plot(
@@ -141,7 +142,7 @@ PADDING = Experiment(
             "",
             _padding,
             "Grams with a mark say how a string begins and ends, which is worth more than the rare "
-            "grams whose place they take. gramlink does not add marks yet.",
+            "grams whose place they take. gramlink marks text unless a schema says otherwise.",
         ),
     ),
     labels={"yes": "with marks", "no": "without marks"},

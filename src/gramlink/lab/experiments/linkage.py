@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from gramlink.deciding.linkage import decide_near
 from gramlink.embedding.base import Base, merge
 from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.embedding.vectors import embed
@@ -64,6 +65,19 @@ def decided(both: Copies, base: Base, schema: Schema, rule: str) -> Scores:
     if rule == "all":
         return both.scores_of_all(match_batches(*sides, most=len(both.order) ** 2))
     return both.scores(match(*sides), rule)
+
+
+def judged(both: Copies, base: Base, schema: Schema) -> Scores:
+    """How good the links are, decided as the linkage unit decides records of one field."""
+    limits = coarse(thresholds(both.left, base, schema.fields[0], schema)[:, -1], base.scale)
+    left, right = embed(both.left, base), embed(both.right, base)
+    ids = [[f"{row:06}" for row in range(len(side))] for side in (left, right)]
+    pairs, within = match(left, limits, right), match(left, limits, left)
+    decision = schema.decide, schema.accept, schema.review, schema.recall
+    found = decide_near(pairs, within, ids[0], ids[1], *decision).links
+    rows = zip(map(int, found.left), map(int, found.right), strict=True)
+    correct = sum(int(both.order[j]) == i for i, j in rows)
+    return Scores(links=len(found), truth=both.truth, correct=correct)
 
 
 def linked(
