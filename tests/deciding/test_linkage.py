@@ -183,7 +183,7 @@ def test_another_rule_is_refused():
 # what looks odd
 
 
-def warned(matches, random, count=100.0, missing=0.04):
+def warned(matches, random, count=100.0, missing=0.04, misfit=0.0, **changes):
     """Warnings about the field surname of a model."""
     gaps = Gaps(np.array([[False, False], [False, True]]), np.array([1 - missing, missing]))
     model = replace(
@@ -191,8 +191,9 @@ def warned(matches, random, count=100.0, missing=0.04):
         gaps=gaps,
         matches=(Sort(count, (MATCH.shares[0], np.array(matches))),),
         random=Sort(1000.0, (RANDOM.shares[0], np.array(random))),
+        **changes,
     )
-    return warnings_of(model)
+    return warnings_of(model, misfit)
 
 
 def test_a_good_model_has_no_warnings():
@@ -202,6 +203,30 @@ def test_a_good_model_has_no_warnings():
 def test_of_few_matches_estimates_are_rough():
     (one,) = warned([0.8, 0.12, 0.08, 1], [0.01, 0.05, 0.94, 1], count=49.0)
     assert one == "fewer than 50 pairs look like matches: the estimates are rough"
+
+
+def test_of_a_model_that_fits_badly_or_did_not_settle_estimates_are_rough():
+    good = ([0.8, 0.12, 0.08, 1], [0.01, 0.05, 0.94, 1])
+    (one,) = warned(*good, misfit=0.23)
+    assert "a misfit of 23% of the matches" in one
+    assert warned(*good, misfit=0.05) == ()
+    (one,) = warned(*good, steady=False)
+    assert one.startswith("learning what matches look like did not settle")
+
+
+def test_relatives_whom_only_one_field_tells_apart_make_a_warning():
+    levels, gaps = (Levels(0),) * 3, Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
+
+    def sort(count, *equal):
+        return Sort(count, tuple(np.array([share, 1 - share, 1]) for share in equal))
+
+    model = replace(
+        MODEL, names=("given", "surname", "street"), levels=levels, gaps=gaps,
+        matches=(sort(100.0, 0.9, 0.9, 0.9),), random=sort(9000.0, 0.01, 0.01, 0.01),
+        related=(sort(200.0, 0.01, 0.9, 0.9),), passes=(),
+    )  # fmt: skip
+    (one,) = warnings_of(model)
+    assert one.startswith("only given tells one person from relatives")
 
 
 def test_a_field_that_is_seldom_equal_in_matches_is_named():

@@ -82,6 +82,23 @@ def test_who_differs_in_what_a_household_does_not_share_is_no_match():
     assert not alone.could_match(alike(0.05, 0.9, 0.05))
 
 
+def test_the_only_field_that_relatives_do_not_share_is_named_if_there_are_many():
+    names, levels = ("given", "surname", "street"), (Levels(0),) * 3
+    gaps = Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
+    strangers = alike(0.001, 0.001, 0.001, count=10_000.0)
+    files = model(
+        names=names, levels=levels, gaps=gaps, random=strangers, within=None,
+        matches=(alike(0.9, 0.9, 0.9, count=100.0),),
+        related=(alike(0.01, 0.9, 0.9, count=101.0),),
+    )  # fmt: skip
+    assert files.alone == "given"
+    assert replace(files, related=(alike(0.01, 0.9, 0.9, count=99.0),)).alone is None
+    assert replace(files, related=(alike(0.01, 0.1, 0.9, count=500.0),)).alone is None
+    two = alike(0.01, 0.9, 0.9, count=101.0)
+    shared = replace(files, related=(two, alike(0.9, 0.9, 0.01, count=500.0)))
+    assert shared.alone == "street"  # what most relatives do not share
+
+
 def test_what_is_near_agrees_though_it_is_seldom_equal():
     misspelt = Sort(10.0, (np.array([0.02, 0.9, 0.08, 1]), np.array([0.9, 0.1, 1])))
     apart = Sort(10.0, (np.array([0.02, 0.02, 0.96, 1]), np.array([0.01, 0.99, 1])))
@@ -204,6 +221,8 @@ def test_a_model_comes_back_from_its_file():
     assert np.array_equal(back.log_matches(EVERY), model().log_matches(EVERY))
     for one, other in zip(back.log_others(EVERY), model().log_others(EVERY), strict=True):
         assert np.array_equal(one, other)
+    unsteady = model(steady=False)
+    assert Model.from_json(unsteady.to_json(), "x").to_json() == unsteady.to_json()
     bare = model(within=None, related=())
     assert Model.from_json(bare.to_json(), "x").to_json() == bare.to_json()
     none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), LEVELS)
@@ -234,8 +253,19 @@ def change(*path, to):
 DAMAGES = [
     *(
         change(key, to=KeyError)
-        for key in ("pairs", "levels", "passes", "gaps", "random", "within", "related", "matches")
+        for key in (
+            "pairs",
+            "levels",
+            "passes",
+            "gaps",
+            "random",
+            "within",
+            "related",
+            "matches",
+            "steady",
+        )
     ),
+    change("steady", to=1),
     change("pairs", to="many"),
     change("levels", to=["surname", "born"]),
     change("levels", "born", to=["equal", "farther"]),

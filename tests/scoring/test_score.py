@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from gramlink.scoring import learning
 from gramlink.scoring.learning import learn, random_pairs
 from gramlink.scoring.mixture import Belief, Patterns, Sort, fit
 from gramlink.scoring.model import Model
-from gramlink.scoring.score import log_frequencies, score, score_again
+from gramlink.scoring.score import log_frequencies, misfit, score, score_again
 
 # given name, surname, date of birth, street
 SIZES = (400, 2000, 12_000, 6000)
@@ -285,6 +285,20 @@ def test_a_field_that_is_missing_everywhere_changes_nothing_else():
 
 
 # any pair again
+
+
+def test_the_misfit_is_what_chance_does_not_explain_of_the_pairs_that_look_like_matches():
+    scored = simulated().scored
+    assert scored.misfit < 0.1
+    patterns, _ = Patterns.of(scored.candidates.levels, scored.model.levels)
+    assert misfit(patterns, scored.model) == scored.misfit
+    likely = scored.model.log_matches(patterns.levels) > np.logaddexp(
+        *scored.model.log_others(patterns.levels)
+    )
+    twice = replace(patterns, counts=np.where(likely, 3, 1) * patterns.counts)
+    assert misfit(twice, scored.model) > 1
+    nothing = replace(scored.model, matches=(replace(scored.model.matches[0], count=0.0),))
+    assert misfit(patterns, nothing) == 0
 
 
 def test_scoring_again_gives_the_same_odds():

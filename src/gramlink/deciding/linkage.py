@@ -26,6 +26,7 @@ FEW = 50  # matches, from which estimates are within 0.02 or so
 NOTHING = "no pair looks like a match"
 ROUGH = f"fewer than {FEW} pairs look like matches: the estimates are rough"
 ONE_FIELD = "records of one field can be alike by chance: the estimates are rough"
+POOR = 0.1  # misfit
 NEARLY_ALL, SELDOM = 0.98, 0.3  # shares that make one wonder
 
 
@@ -89,11 +90,11 @@ def decide_scored(
         scored.model,
         tuple(zip(found.passes, found.found, found.added, strict=True)),
         _histogram(scored),
-        warnings_of(scored.model),
+        warnings_of(scored.model, scored.misfit),
     )
 
 
-def warnings_of(model: Model) -> tuple[str, ...]:
+def warnings_of(model: Model, misfit: float = 0.0) -> tuple[str, ...]:
     """Warnings about estimates and about columns: mapped wrongly, it seems, or saying nothing."""
     found = []
     if model.prior * model.pairs < 1:
@@ -101,6 +102,18 @@ def warnings_of(model: Model) -> tuple[str, ...]:
         return tuple(found)
     if model.prior * model.pairs < FEW:
         found.append(ROUGH)
+    if not model.steady:
+        found.append("learning what matches look like did not settle: the estimates are rough")
+    if misfit > POOR:
+        found.append(
+            "the pairs are not as the model expects (a misfit of "
+            f"{misfit:.0%} of the matches): the estimates are rough"
+        )
+    if model.alone:
+        found.append(
+            f"only {model.alone} tells one person from relatives: a match that differs there goes "
+            "unseen, and the estimated recall may be too high"
+        )
     shares = zip(model.names, model.match_shares, model.random.shares, strict=True)
     for field, (name, matches, random) in enumerate(shares):
         if model.gaps.of_field(field) > NEARLY_ALL:

@@ -105,7 +105,7 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
         found = _settled(patterns, log_gaps, known, found.sorts, beliefs)
     matches, others = _told_apart(model, found.sorts)
     related = (*changed(model.related, matches, model.random, model.levels), *others)
-    return replace(model, matches=matches, related=related)
+    return replace(model, matches=matches, related=related, steady=found.steady)
 
 
 def _told_apart(model: Model, sorts: Sequence[Sort]) -> tuple[tuple[Sort, ...], tuple[Sort, ...]]:
@@ -177,7 +177,7 @@ def _settled(
         if steady:
             break
     expected = float(np.exp(others + log_gaps).sum())
-    return replace(mixture, log_posterior=mixture.log_posterior - expected)
+    return replace(mixture, log_posterior=mixture.log_posterior - expected, steady=steady)
 
 
 def beginnings(

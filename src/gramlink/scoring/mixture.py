@@ -95,11 +95,13 @@ class Mixture:
     """Sorts, what was believed of each, and how well they explain the patterns.
 
     `log_posterior` is comparable between mixtures for the same patterns and the same known pairs.
+    A mixture is `steady` if more rounds would hardly change it.
     """
 
     sorts: tuple[Sort, ...]
     beliefs: tuple[Belief, ...]
     log_posterior: float
+    steady: bool = True
 
 
 def fit(

@@ -68,7 +68,10 @@ def _log_seen(seen: Floats, expected: Floats, trust: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """What the sorts of pairs look like, and how many there are of each."""
+    """What the sorts of pairs look like, and how many there are of each.
+
+    It is `steady` if more rounds of learning would hardly have changed it.
+    """
 
     names: tuple[str, ...]
     levels: tuple[Levels, ...]
@@ -79,6 +82,7 @@ class Model:
     related: tuple[Sort, ...]
     passes: tuple[Pass, ...]
     within: Within | None = None
+    steady: bool = True
 
     def log_matches(self, levels: Ints) -> Floats:
         """The logarithm of how many matches of each pattern there should be, given what it misses."""  # noqa: E501
@@ -122,6 +126,16 @@ class Model:
         seldom = sum(not self._often(sort, field) for field in personal or self._telling)
         few = seldom <= (len(personal) > 1)
         return self._enough(sort) and (few or 0 < times * number < sort.count)
+
+    @property
+    def alone(self) -> str | None:
+        """The only field that tells matches from relatives, if those are more than matches."""
+        matches = sum(one.count for one in self.matches)
+        times = self.pairs / self.within.random.count if self.within else 1.0
+        personal = self._personal
+        if len(personal) != 1 or times * sum(one.count for one in self._relatives) <= matches:
+            return None
+        return self.names[personal[0]]
 
     @property
     def _relatives(self) -> list[Sort]:
@@ -221,6 +235,7 @@ class Model:
                 "within": self._within(),
                 "related": [self._sort(sort) for sort in self.related],
                 "matches": [self._sort(sort) for sort in self.matches],
+                "steady": self.steady,
             },
         )
 
@@ -267,6 +282,8 @@ class Model:
                 )
             edits = {name: one.edits for name, one in zip(names, levels, strict=True)}
             passes = tuple(_pass(one, edits) for one in content["passes"])
+            if not isinstance(content["steady"], bool):
+                raise ValueError("it does not say whether it is steady")
             if int(content["pairs"]) < 1 or not content["matches"] or not names:
                 raise ValueError("it has no pairs, no fields or no matches")
             return cls(
@@ -279,6 +296,7 @@ class Model:
                 tuple(map(sort, content["related"])),
                 passes,
                 within,
+                content["steady"],
             )
         except DAMAGE as error:
             raise damaged(name, error, "link again") from error

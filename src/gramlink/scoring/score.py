@@ -31,17 +31,25 @@ from gramlink.scoring.learning import learn
 from gramlink.scoring.mixture import Patterns
 from gramlink.scoring.model import Model
 
+DEVIATIONS = 2.0  # that chance makes of a count
+NOTABLE = 0.1  # part of matches in a pattern
+
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Candidate pairs with the natural logarithm of their odds to match."""
+    """Candidate pairs with the natural logarithm of their odds to match.
+
+    `misfit` is how far the pairs that look like matches are from what the model expects of them,
+    by the number of matches.
+    """
 
     candidates: Candidates
     log_odds: Floats
     model: Model
+    misfit: float = 0.0
 
     @property
     def weights(self) -> Floats:
@@ -57,7 +65,23 @@ def score(compared: Compared, found: Candidates) -> Scored:
     patterns, place = Patterns.of(found.levels, compared.levels)
     model = learn(compared, found, patterns)
     odds = _log_odds(compared.frequencies(), found.left, found.levels, patterns, place, model)
-    return Scored(found, odds, model)
+    return Scored(found, odds, model, misfit(patterns, model))
+
+
+def misfit(patterns: Patterns, model: Model) -> float:
+    """How many pairs there are too many or too few, beyond chance, by the number of matches.
+
+    Only patterns count that are of matches in a notable part.
+    """
+    matches = sum(sort.count for sort in model.matches)
+    if matches < 1:
+        return 0.0
+    logs = (model.log_matches(patterns.levels), *model.log_others(patterns.levels))
+    log_gaps = model.gaps.log_shares(patterns.levels, patterns.of_fields)
+    whole = np.logaddexp.reduce(logs, axis=0)
+    expected = np.exp(whole + log_gaps)
+    beyond = np.abs(patterns.counts - expected) - DEVIATIONS * np.sqrt(expected) - 1
+    return float(np.maximum(beyond, 0)[logs[0] - whole > np.log(NOTABLE)].sum() / matches)
 
 
 def score_again(
