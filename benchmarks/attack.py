@@ -21,7 +21,7 @@ def table() -> str:
     settings = schema(LETTERS)
     strings, listed = names(COUNT), names()
     rows = []
-    for size in (25, 75, 150):
+    for size in (25, 75, 150, 1000):
         field = settings.fields[0].model_copy(update={"size": size})
         base = gl.Base(gl.mine_field(strings, field, gl.Budget(settings.epsilon)).grams)
         rows.append([str(size), f"{_named(strings, listed, base):.1%}"])

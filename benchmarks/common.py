@@ -18,7 +18,7 @@ def names(count: int | None = None, seed: int = 1, alphabet: str = LETTERS) -> g
     """All of NAMES, or a sample."""
     listed = gl.surnames()
     chosen = listed if count is None else gl.sample(listed, count, seed)
-    return gl.Strings.of(chosen, schema(alphabet).fields[0].symbols)
+    return gl.Strings.of(chosen, schema(alphabet).fields[0].spelling)
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

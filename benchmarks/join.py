@@ -171,7 +171,7 @@ def growth(count: int) -> list[float]:
     source = np.random.default_rng(count)
     words = source.choice(listed, (count, 2), p=weights / weights.sum())
     alphabet = LETTERS + " "
-    texts = gl.Strings.of((f"{a} {b}"[:32] for a, b in words), schema(alphabet).fields[0].symbols)
+    texts = gl.Strings.of((f"{a} {b}"[:32] for a, b in words), schema(alphabet).fields[0].spelling)
     sides = Sides(texts, 1, "paper", alphabet)
     sides.join(2000)
     start = perf_counter()

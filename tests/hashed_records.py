@@ -79,6 +79,11 @@ class HashedRecords(EncodedRecords):
         levels = [_levels(self.sums[name], right.sums[name]) for name in self.sums]
         return ComparedSums(tuple(self.sums), np.stack(levels, axis=2), self, right)
 
+    @property
+    def lengths(self):
+        """How many grams of the first field each record has."""
+        return np.maximum(next(iter(self.sums.values())).sum(axis=1), 0).astype(np.int64)
+
     def near(self, right, progress=None):  # noqa: ARG002
         """By trying all pairs of the first field."""
         name = next(iter(self.sums))

@@ -135,8 +135,8 @@ def test_columns_that_one_owner_has_swapped_are_named_and_the_others_link():
     swapped = people().right.rename({"given_name": "surname", "surname": "given_name"})
     scores, linkage = scores_of(people().left, swapped)
     said = "is seldom equal in matches: does one of the owners use another"
-    assert [one.split()[0] for one in linkage.warnings] == ["given_name", "surname"]
-    assert all(said in one for one in linkage.warnings)
+    named = [one for one in linkage.warnings if said in one]
+    assert [one.split()[0] for one in named] == ["given_name", "surname"]
     assert scores.f1 > 0.8
 
 

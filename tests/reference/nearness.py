@@ -9,31 +9,48 @@ Near = tuple[int, int, int]  # left row, right row, squared distance
 
 
 def classes(pairs: Sequence[Near], within: Sequence[Near], scale: int) -> dict[int, int]:
-    """The class of each squared distance: two of them in a distance of 1, or 64 in all."""
+    """The class of each squared distance: four of them in a distance of 1, or 128 in all."""
     every = {squared for _, _, squared in [*pairs, *within]}
-    width = max(scale**2, math.ceil(2 * max(every, default=0) / 64))
-    return {squared: math.ceil(2 * squared / width) for squared in every}
+    width = max(scale**2, math.ceil(4 * max(every, default=0) / 128))
+    return {squared: math.ceil(4 * squared / width) for squared in every}
+
+
+def groups(lengths: Sequence[int]) -> list[int]:
+    """For each record a number: records of about the same length, an eighth of them in a group."""
+    eighths = {}
+    for length in set(lengths):
+        shorter = sum(other < length for other in lengths)
+        middle = shorter + lengths.count(length) / 2
+        eighths[length] = min(int(8 * middle / len(lengths)), 7)
+    used = sorted(set(eighths.values()))
+    return [used.index(eighths[length]) for length in lengths]
 
 
 def chance(
-    within: Sequence[Near], class_of: Mapping[int, int], records: int, count: int
+    within: Sequence[Near], class_of: Mapping[int, int], lengths: Sequence[int], count: int
 ) -> list[list[float]]:
     """For each left record and class: how likely a right record that is no match is in it."""
+    records, group = len(lengths), groups(lengths)
     near = [[0] * count for _ in range(records)]
     for one, other, squared in within:
         if one != other and class_of[squared] < count:
             near[one][class_of[squared]] += 1
     others = max(records - 1, 1)
     among = records * (records - 1) + 1000
-    usual = [(sum(row[c] for row in near) + 1) / among * others for c in range(count)]
-    totals = [sum(row) for row in near]
-    average = sum(totals) / records
-    variance = sum((total - average) ** 2 for total in totals) / records
-    mean = max(average, sum(usual))
-    shape = mean**2 / max(variance - mean, 0.01 * mean)
+    of_all = [(sum(row[c] for row in near) + 1) / among * others for c in range(count)]
     result = []
-    for row, total in zip(near, totals, strict=True):
-        rates = [one * (total + shape) / (mean + shape) for one in usual]
+    for row, ours in zip(near, group, strict=True):
+        alike = [other for other, its in zip(near, group, strict=True) if its == ours]
+        usual = [
+            (sum(other[c] for other in alike) + 20 * of_all[c]) / (len(alike) + 20)
+            for c in range(count)
+        ]
+        totals = [sum(other) for other in alike]
+        average = sum(totals) / len(totals)
+        variance = sum((total - average) ** 2 for total in totals) / len(totals)
+        mean = max(average, sum(usual))
+        shape = mean**2 / max(variance - mean, 0.01 * mean)
+        rates = [one * (sum(row) + shape) / (mean + shape) for one in usual]
         result.append(
             [(n + 1) / (1 + 1 / rate) / others for n, rate in zip(row, rates, strict=True)]
         )
@@ -43,6 +60,7 @@ def chance(
 def judge(
     pairs: Sequence[Near],
     within: Sequence[Near],
+    lengths: Sequence[int],
     sizes: tuple[int, int],
     scale: int,
     rule: str,
@@ -55,7 +73,7 @@ def judge(
     class_of = classes(pairs, within, scale)
     of_pairs = [class_of[squared] for _, _, squared in pairs]
     count = 1 + max(of_pairs)
-    likely = chance(within, class_of, sizes[0], count)
+    likely = chance(within, class_of, lengths, count)
     guess = [0.5, *[0.5 / (count - 1)] * (count - 1)] if count > 1 else [0.5]
     exclusive = [
         size

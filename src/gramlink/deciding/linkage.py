@@ -131,6 +131,7 @@ def warnings_of(model: Model, misfit: float = 0.0) -> tuple[str, ...]:
 def decide_near(
     pairs: Pairs,
     within: Pairs,
+    lengths: Ints,
     left_ids: Sequence[str],
     right_ids: Sequence[str],
     rule: str,
@@ -140,11 +141,11 @@ def decide_near(
 ) -> Linkage:
     """The same of records of one field, by how near they are.
 
-    `within` are the near pairs of the left file with itself, and `coverage` the share of matches
-    that are near enough to be among the pairs.
+    `within` are the near pairs of the left file with itself, `lengths` how long its records are,
+    and `coverage` is the share of matches that are near enough to be among the pairs.
     """
     keeping = rule_named(rule)
-    judged = judge(pairs, within, (len(left_ids), len(right_ids)), keeping, coverage)
+    judged = judge(pairs, within, lengths, (len(left_ids), len(right_ids)), keeping, coverage)
     probability = judged.probability
     rows = _decided(pairs, probability, probability, keeping, accept, review)
     details = pl.DataFrame({"distance": pairs.distances, "match_probability": probability.round(6)})

@@ -2,8 +2,8 @@
 
 Distances fall into classes. How many matches there are in each is learnt from the pairs, and so is
 the number of matches. How many pairs are so near by chance differs from record to record, since
-some names have many neighbours and some have none: the left file itself tells, compared with
-itself. All pairs are decided jointly, as those of several fields are.
+short and common names have many neighbours and others have none: the left file itself tells,
+compared with itself. All pairs are decided jointly, as those of several fields are.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,10 @@ from gramlink.deciding.joint import LEAST, Floats, Ints, Learner, log_shift, mar
 from gramlink.deciding.rules import Rule
 from gramlink.matching.pairs import Pairs
 
-HALVES = 2  # classes in a distance of 1, squared
-MOST_CLASSES = 64
+QUARTERS = 4  # classes in a distance of 1, squared
+MOST_CLASSES = 128
+GROUPS = 8  # of left records, by their length
+USUAL = 20.0  # records that what is usual in all groups is worth, in one of them
 EQUAL = 0.5  # the share of matches that are equal, as one would guess; a guess is worth one match
 UNLIKELY = 1000  # pairs by chance, of which one would guess that one is in a class
 BELIEVED = 20.0  # pairs that the left file's word about a class is worth
@@ -33,12 +35,18 @@ class Judged:
 
 
 def judge(
-    pairs: Pairs, within: Pairs, sizes: tuple[int, int], rule: Rule, coverage: float
+    pairs: Pairs,
+    within: Pairs,
+    lengths: Ints,
+    sizes: tuple[int, int],
+    rule: Rule,
+    coverage: float,
 ) -> Judged:
     """How likely each pair is a match, if the files have these sizes.
 
-    `within` are the pairs within the left file, each both ways; `coverage` is the share of matches
-    that are near enough to be among the pairs.
+    `within` are the pairs within the left file, each both ways, and `lengths` how long each of its
+    records is, in any unit. `coverage` is the share of matches that are near enough to be among
+    the pairs.
 
     Order: pairs, and what is added up over them, come as `match` orders them.
     """
@@ -46,7 +54,7 @@ def judge(
         return Judged(np.zeros(0), 0.0)
     step = _step(pairs, within)
     classes, count = _classes(pairs, step), 1 + int(_classes(pairs, step).max())
-    chance = Chance.of(within, step, sizes[0], count)
+    chance = Chance.of(within, step, groups_of(lengths), count)
     log_chance, by_chance = np.log(chance.of_pairs(pairs.left, classes)), chance.expected * sizes[1]
     of_all = np.bincount(classes, minlength=count)
     guess = np.full(count, (1 - EQUAL) / max(count - 1, 1))
@@ -82,32 +90,38 @@ def judge(
 class Chance:
     """How likely a right record that is no match is in each class of a left record's distances.
 
-    A left record has as many neighbours in a class as records have on average, times how many
-    neighbours it has in all classes; and as it has in its own file, which counts as much as one
-    neighbour's word against that.
+    A left record has as many neighbours in a class as records of its length have on average, times
+    how many neighbours it has in all classes; and as it has in its own file, which counts as much
+    as one neighbour's word against that.
     """
 
-    usual: Floats  # of each class, how many neighbours a left record has
+    usual: Floats  # for each group and class, how many neighbours a left record has
+    group: Ints  # of each left record
     density: Floats  # of each left record, how many times as many as usual
     keys: Ints  # left records and classes of neighbours within the left file, ascending
     counts: Ints
 
     @classmethod
-    def of(cls, within: Pairs, step: int, records: int, classes: int) -> "Chance":
+    def of(cls, within: Pairs, step: int, group: Ints, classes: int) -> "Chance":
         """What the left file compared with itself tells."""
+        records, groups = len(group), 1 + int(group.max(initial=0))
         near = np.flatnonzero(within.left != within.right)
         ours, of_class = within.left[near], _classes(within, step)[near]
         seen = of_class < classes
         ours, of_class = ours[seen], of_class[seen]
         keys, counts = np.unique(ours * classes + of_class, return_counts=True)
         share = max(records - 1, 1) / (records * (records - 1) + UNLIKELY)
-        usual = np.asarray((np.bincount(of_class, minlength=classes) + 1) * share)
-        all_near = np.bincount(ours, minlength=records)
-        mean = max(float(all_near.mean()), float(usual.sum()))
+        of_all = (np.bincount(of_class, minlength=classes) + 1) * share
+        in_group = np.bincount(group[ours] * classes + of_class, minlength=groups * classes)
+        members = np.bincount(group, minlength=groups)
+        usual = (in_group.reshape(groups, classes) + USUAL * of_all) / (members[:, None] + USUAL)
+        all_near = np.bincount(ours, minlength=records).astype(np.float64)
+        sums, squares = (np.bincount(group, of, groups) / members for of in (all_near, all_near**2))
+        mean = np.maximum(sums, usual.sum(axis=1))
         # the numbers of neighbours are Poisson's, of rates that are distributed as gamma's
-        shape = mean**2 / max(float(all_near.var()) - mean, EVENLY * mean)
-        density = np.asarray((all_near + shape) / (mean + shape), np.float64)
-        return cls(usual, density, keys, counts)
+        shape = mean**2 / np.maximum(squares - sums**2 - mean, EVENLY * mean)
+        density = np.asarray((all_near + shape[group]) / (mean + shape)[group], np.float64)
+        return cls(usual, group, density, keys, counts)
 
     @property
     def others(self) -> int:
@@ -116,8 +130,8 @@ class Chance:
 
     def of_pairs(self, left: Ints, classes: Ints) -> Floats:
         """How likely each pair's right record is so near by chance."""
-        usual = self.usual[classes] * self.density[left]
-        keys = left * len(self.usual) + classes
+        usual = self.usual[self.group[left], classes] * self.density[left]
+        keys = left * self.usual.shape[1] + classes
         if not len(self.keys):
             return np.asarray(_rate(usual, np.zeros(len(keys))) / self.others)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -127,13 +141,27 @@ class Chance:
     @property
     def expected(self) -> Floats:
         """In each class, how many pairs with one right record chance makes."""
-        sums = np.array([_rate(one * self.density, np.zeros(1)).sum() for one in self.usual])
-        left, classes = np.divmod(self.keys, len(self.usual))
-        usual = self.usual[classes] * self.density[left]
-        sums += np.bincount(
-            classes, _rate(usual, self.counts) - _rate(usual, np.zeros(1)), len(self.usual)
-        )
+        nothing, count = np.zeros(1), self.usual.shape[1]
+        of_class = (self.usual[self.group, place] * self.density for place in range(count))
+        sums = np.array([_rate(usual, nothing).sum() for usual in of_class])
+        left, classes = np.divmod(self.keys, count)
+        usual = self.usual[self.group[left], classes] * self.density[left]
+        sums += np.bincount(classes, _rate(usual, self.counts) - _rate(usual, nothing), count)
         return np.asarray(sums / self.others)
+
+
+def groups_of(lengths: Ints) -> Ints:
+    """The number of each record's group: records of about the same length, in about as many groups.
+
+    Records of the same length are in the same group.
+
+    >>> groups_of(np.array([3, 9, 4, 3, 12, 5, 7, 8, 6])).tolist()
+    [0, 5, 1, 0, 6, 2, 3, 4, 3]
+    """
+    _, place, counts = np.unique(lengths, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2
+    of_length = np.minimum(middle / max(len(lengths), 1) * GROUPS, GROUPS - 1).astype(np.int64)
+    return np.unique(of_length, return_inverse=True)[1][place].astype(np.int64)
 
 
 def _rate(usual: Floats, seen: Floats | Ints) -> Floats:
@@ -142,11 +170,11 @@ def _rate(usual: Floats, seen: Floats | Ints) -> Floats:
 
 
 def _step(pairs: Pairs, within: Pairs) -> int:
-    """The width of a class of squared distances, times `HALVES`."""
+    """The width of a class of squared distances, times `QUARTERS`."""
     farthest = max(int(some.squared.max(initial=0)) for some in (pairs, within))
-    return max(pairs.scale**2, -(-HALVES * farthest // MOST_CLASSES))
+    return max(pairs.scale**2, -(-QUARTERS * farthest // MOST_CLASSES))
 
 
 def _classes(pairs: Pairs, step: int) -> Ints:
     """The class of each pair: 0 for equal, and so on up to the farthest."""
-    return np.asarray(-(-HALVES * pairs.squared // step))
+    return np.asarray(-(-QUARTERS * pairs.squared // step))

@@ -116,6 +116,11 @@ class EncodedRecords(ABC):
     def compare(self, right: Self) -> Compared:
         """These records compared with another owner's; these are the left ones."""
 
+    @property
+    @abstractmethod
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How long each record is in the first field, in any unit, for records of one field."""
+
     @abstractmethod
     def near(self, right: Self, progress: Progress | None = None) -> Pairs:
         """All pairs that are near enough in the first field, for records of one field."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from gramlink.embedding.thresholds import highest
@@ -94,6 +95,12 @@ class VectorRecords(EncodedRecords):
     def compare(self, right: Self) -> Compared:
         """Everything can be compared with everything."""
         return ComparedVectors(Comparison.of(self.fields, right.fields))
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many grams of the first field's base each record has."""
+        first = next(iter(self.fields.values()))
+        return np.asarray(first.vectors.counts.sum(axis=1), np.int64)
 
     def near(self, right: Self, progress: Progress | None = None) -> Pairs:
         """All pairs within the left record's threshold for the most edits."""

@@ -70,7 +70,8 @@ class LinkageUnit:
             ours = self.left.records
             pairs, within = self.match(progress), ours.near(ours, progress)
             coverage = settings["recall"] if settings["threshold"] == "calibrated" else 1.0
-            return decide_near(pairs, within, left, right, rule, accept, review, coverage)
+            sides = left, right
+            return decide_near(pairs, within, ours.lengths, *sides, rule, accept, review, coverage)
         compared = self.compare()
         passes = [Pass(one) for one in settings["passes"]] or compared.suited_passes()
         found = compared.candidates(passes, progress)

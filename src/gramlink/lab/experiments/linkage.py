@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import numpy as np
+
 from gramlink.deciding.linkage import decide_near
 from gramlink.embedding.base import Base, merge
 from gramlink.embedding.thresholds import coarse, thresholds
@@ -74,7 +76,8 @@ def judged(both: Copies, base: Base, schema: Schema) -> Scores:
     ids = [[f"{row:06}" for row in range(len(side))] for side in (left, right)]
     pairs, within = match(left, limits, right), match(left, limits, left)
     decision = schema.decide, schema.accept, schema.review, schema.recall
-    found = decide_near(pairs, within, ids[0], ids[1], *decision).links
+    lengths = left.counts.sum(axis=1, dtype=np.int64)
+    found = decide_near(pairs, within, lengths, ids[0], ids[1], *decision).links
     rows = zip(map(int, found.left), map(int, found.right), strict=True)
     correct = sum(int(both.order[j]) == i for i, j in rows)
     return Scores(links=len(found), truth=both.truth, correct=correct)
