@@ -3,9 +3,11 @@
 python -m benchmarks.matrix [TEXT...]      the cells whose names have all of these texts
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from statistics import mean
 from typing import Any
 
@@ -40,7 +42,8 @@ Why populations fall short:
 - *Names and address only.* The given name is all that tells one person from the members of a
   household. A match whose given name differs looks like a relative, and where few records have a
   match, movers look like namesakes by chance. Nothing in the files says how many such matches there
-  are, so recall is overestimated. `gramlink link` warns of it.
+  are, so recall is overestimated. `gramlink link` warns of it. The populations that Splink links
+  better are all such, with 2 % or 10 % in both.
 - *Swapped names.* Given name and surname have bases of their own, so that swapped names are as far
   apart as others. These matches are lost, and estimated recall does not know of them. With eight
   fields the others make up for it.
@@ -181,11 +184,22 @@ def measure(cell: str, seed: int) -> dict[str, float]:
 def table(*texts: str) -> str:
     """Every cell, or those whose names have these texts: the worst first."""
     cells = [cell for cell in CELLS if all(text in cell for text in texts)]
-    measured = {}
-    for cell in cells:
-        runs = [measure(cell, seed) for seed in REPORTED]
-        measured[cell] = {what: mean(run[what] for run in runs) for what in runs[0]}
-        print(cell, measured[cell], file=sys.stderr, flush=True)
+    os.environ["GRAMLINK_THREADS"] = "1"  # a core for each process
+    with get_context("spawn").Pool() as pool:
+        measured = {}
+        for cell, one in pool.imap_unordered(_averaged, cells[::-1]):  # the largest first
+            measured[cell] = one
+            print(cell, one, file=sys.stderr, flush=True)
+    return shown(measured)
+
+
+def _averaged(cell: str) -> tuple[str, dict[str, float]]:
+    runs = [measure(cell, seed) for seed in REPORTED]
+    return cell, {what: mean(run[what] for run in runs) for what in runs[0]}
+
+
+def shown(measured: Mapping[str, Mapping[str, float]]) -> str:
+    """The cells as a table, the worst first, and how many fall short."""
 
     def lead(cell: str) -> float:
         one = measured[cell]

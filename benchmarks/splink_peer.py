@@ -120,7 +120,9 @@ def _training_rules(
     first = _training_rule(left, right, apart)
     used = {group[column] for column in first}
     second = _training_rule(left, right, [c for c in apart if group[c] not in used])
-    return [rule for rule in (first, second) if rule]
+    # a rule with a field of every group would leave nothing to train
+    rules = [rule for rule in (first, second) if 0 < len({group[c] for c in rule}) < len(groups)]
+    return rules or ([tuple(apart[:1])] if len(groups) > 1 else [])
 
 
 def _training_rule(left: pl.DataFrame, right: pl.DataFrame, columns: Sequence[str]) -> Columns:

@@ -146,7 +146,7 @@ def _field_text(field: ProposedField, *, alone: bool) -> str:
     if guess.kind == "text":
         lines.append(_setting("share", guess.share))
         if alone:
-            lines.append(_setting("size", ALONE))
+            lines.append(_setting("size", ALONE, "as many grams as the records make known"))
     return "".join(lines)
 
 
