@@ -1,7 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
 ARGS: any of speed, join, linkage, persons, attack, load (default: these), or matrix, which takes
-an hour; and `--output FILE` to keep the page.
+a quarter of an hour on two cores; and `--output FILE` to keep the page.
 """
 
 import argparse

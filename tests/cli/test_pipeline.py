@@ -16,6 +16,7 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import read_identity, seal, unseal
 from gramlink.errors import InvalidFile
 from gramlink.parties.answers import answer
+from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.records.schema import load_schema
 from systems import full_device, posix
 
@@ -496,14 +497,12 @@ def test_links_with_distances_only_when_asked_for(run, done):
 
 
 def test_another_rule_decides_when_asked_for(run, done):
-    line = ("link", "hospital.bundle", "registry.bundle", "-o", "best.csv")
-    run(*line, "--decide", "best-per-left")
-    for side in range(2):
-        ids, best = (
-            [pair[side] for pair in pairs(done / name)] for name in ("links.csv", "best.csv")
-        )
-        assert len(set(ids)) == len(ids)
-        assert (len(set(best)) == len(best)) == (side == 0)
+    run("link", "hospital.bundle", "registry.bundle", "-o", "all.csv", "--decide", "all")
+    names = ("hospital.bundle", "registry.bundle")
+    bundles = [Bundle.from_bytes((done / name).read_bytes(), name) for name in names]
+    expected = LinkageUnit.of(*bundles).link("all").links
+    assert set(pairs(done / "all.csv")) == set(zip(expected.left, expected.right, strict=True))
+    assert set(pairs(done / "all.csv")) != set(pairs(done / "links.csv"))
 
 
 def test_no_link_at_all_is_a_result_too(run, folder):

@@ -61,7 +61,9 @@ def kept(pairs: Pairs, left_ids: Sequence[str], right_ids: Sequence[str], rule: 
 
 
 def decide(pairs: Pairs, left_ids: Sequence[str], right_ids: Sequence[str], rule: str) -> Links:
-    """The pairs of one field that a rule keeps, with their distances.
+    """The pairs of one field that a rule keeps by distance alone, with their distances.
+
+    The linkage unit weighs them jointly: see `decide_near`.
 
     >>> import numpy as np
     >>> row = np.array([0, 0])

@@ -48,7 +48,7 @@ def judge(
     records is, in any unit. `coverage` is the share of matches that are near enough to be among
     the pairs.
 
-    Order: pairs, and what is added up over them, come as `match` orders them.
+    Pairs are in the order in which `match` finds them.
     """
     if not len(pairs):
         return Judged(np.zeros(0), 0.0)
@@ -151,7 +151,7 @@ class Chance:
 
 
 def groups_of(lengths: Ints) -> Ints:
-    """The number of each record's group: records of about the same length, in about as many groups.
+    """The group of each record, by number: records of about the same length, about as many in each.
 
     Records of the same length are in the same group.
 

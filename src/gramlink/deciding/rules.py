@@ -48,8 +48,8 @@ class Contest:
 class Rule:
     """A rule, and how many links a record may have under it.
 
-    `keep` says which pairs of a contest become links, ascending. Pairs of several fields have been
-    weighed jointly before, and are the best set that the limits allow.
+    `keep` says which pairs of a contest become links, ascending. The linkage unit has weighed its
+    pairs jointly before, so that these are the best set that the limits allow.
     """
 
     name: str

@@ -28,7 +28,7 @@ def weight_lines(model: Model) -> Iterator[str]:
     levels = max(model.levels, key=len).names
     yield f"{'field':<20} " + " ".join(f"{level:>9}" for level in levels)
     for name, weights in model.weights.items():
-        cells = (f"{weights[level]:>+9.1f}" if level in weights else " " * 9 for level in levels)
+        cells = (f"{weights[level]:>+z9.1f}" if level in weights else " " * 9 for level in levels)
         yield f"{name:<20} " + " ".join(cells)
 
 
