@@ -31,10 +31,10 @@ class HashedRecords(EncodedRecords):
     name: ClassVar[str] = "hashed"
 
     @classmethod
-    def of(cls, fields):
+    def of(cls, material):
         """Which bucket a gram is added to follows from its place in the base."""
         sums = {}
-        for name, field in fields.items():
+        for name, field in material.fields.items():
             vectors = field.vectors
             bucket = np.arange(len(vectors.lengths)) * 7919 % BUCKETS
             found = np.stack(

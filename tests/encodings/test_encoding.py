@@ -1,5 +1,6 @@
 """All that is above the encodings works with another one than the paper's."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -7,15 +8,14 @@ import pytest
 from gramlink.bundles.bundle import Bundle
 from gramlink.deciding.explanation import explain
 from gramlink.embedding.projection import agree
-from gramlink.encodings.registry import ENCODINGS
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.lab.datasets import persons
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
+from gramlink.records.choices import ENCODINGS, Choice
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
-from hashed_records import HashedRecords
 
 PERSON = Schema(
     fields=(
@@ -30,20 +30,17 @@ SURNAME = Schema(fields=(PERSON["surname"],))
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    monkeypatch.setitem(ENCODINGS, HashedRecords.name, HashedRecords)
+    monkeypatch.setitem(ENCODINGS, "hashed", Choice("hashed_records:HashedRecords"))
 
 
 @cache
 def sent(schema_fields):
     people = persons(300, overlap=0.5, seed=2)
-    schema = Schema(fields=tuple(PERSON[name] for name in schema_fields))
+    schema = Schema(fields=tuple(PERSON[name] for name in schema_fields), encoding="hashed")
     sides = [("hospital", people.left), ("registry", people.right)]
     parties = [Owner(name, read_records(file, schema), schema, b"key") for name, file in sides]
     projection = agree(*(party.mine(None) for party in parties))
-    bundles = [
-        party.embed(projection, encoding=HashedRecords, exchange="heart").to_bytes()
-        for party in parties
-    ]
+    bundles = [party.embed(projection, exchange="heart").to_bytes() for party in parties]
     truth = set(people.truth.rows())
     return parties, projection, bundles, truth
 
@@ -94,13 +91,21 @@ def test_a_manifest_names_the_encoding_and_what_it_has_the_shape_of():
 
 
 def test_bundles_of_two_encodings_are_not_compared():
-    parties, projection, (bundle, _), _ = received(*EVERY)
-    with pytest.raises(Mismatch, match="encoded their records differently"):
-        LinkageUnit.of(bundle, parties[1].embed(projection, exchange="heart"))
+    _, _, (one, other), _ = received(*EVERY)
+    other = replace(other, settings={**other.settings, "encoding": "vectors"})
+    with pytest.raises(Mismatch, match="differ in encoding: hashed and vectors"):
+        LinkageUnit.of(one, other)
+
+
+def test_a_bundle_of_another_encoding_than_its_settings_say_is_refused():
+    _, _, (bundle, _), _ = received(*EVERY)
+    torn = replace(bundle, settings={**bundle.settings, "encoding": "vectors"}).to_bytes()
+    with pytest.raises(InvalidFile, match="its settings say that it is 'vectors'"):
+        Bundle.from_bytes(torn, "x")
 
 
 def test_an_encoding_that_is_not_known_is_refused(monkeypatch):
-    monkeypatch.delitem(ENCODINGS, HashedRecords.name)
+    monkeypatch.delitem(ENCODINGS, "hashed")
     _, _, bundles, _ = sent(EVERY)
     with pytest.raises(InvalidFile, match="its encoding is 'hashed', not vectors"):
         Bundle.from_bytes(bundles[0], "x")

@@ -432,7 +432,7 @@ def test_each_different_record_is_sent_once_in_the_order_of_pseudonyms(people):
         bundle.records.fields["surname"].vectors,
         bundle.records.fields["surname"].thresholds,
     )
-    everyone = party.encode(projection_of(party, other))["surname"]
+    everyone = party.embedded(projection_of(party, other))["surname"]
     place = {one: row for row, one in enumerate(party.records.ids)}
     for row, one in enumerate(bundle.ids):
         source = place[min(groups[expected[one]])]

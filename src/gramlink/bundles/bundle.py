@@ -16,10 +16,10 @@ from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.sealing import Recipient
 from gramlink.bundles.secrecy import check_secrecy
 from gramlink.encodings.encoding import EncodedRecords
-from gramlink.encodings.registry import ENCODINGS
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
 from gramlink.io.files import DAMAGE, digest, exchange_name, owner_name, settings_in
 from gramlink.privacy.numbers import spent_epsilon
+from gramlink.records.choices import ENCODINGS, listed
 from gramlink.records.schema import Schema, schema_from
 
 RECORDS = "records.parquet"
@@ -87,15 +87,13 @@ class Bundle:
 
 def _read(archive: Archive) -> Bundle:
     manifest = archive.manifest
-    encoding = ENCODINGS.get(str(manifest["encoding"]))
-    if encoding is None:
-        raise archive.damaged(
-            f"its encoding is {str(manifest['encoding'])[:100]!r}, not {' or '.join(ENCODINGS)}"
-        )
+    encoding = _encoding(archive)
     settings = settings_in(manifest)
     if manifest["schema"] != digest(settings):
         raise archive.damaged("its settings do not match its schema's digest")
     schema = _schema(archive, settings)
+    if schema.encoding != encoding.name:
+        raise archive.damaged(f"its settings say that it is {schema.encoding!r}")
     check_secrecy(settings)
     rows = _rows(archive, schema, encoding)
     if archive.parts.keys() != {RECORDS}:
@@ -113,6 +111,14 @@ def _read(archive: Archive) -> Bundle:
         reply=_reply(archive),
         created=_text(manifest["created"]),
     )
+
+
+def _encoding(archive: Archive) -> type[EncodedRecords]:
+    name = str(archive.manifest["encoding"])
+    if name not in ENCODINGS:
+        raise archive.damaged(f"its encoding is {name[:100]!r}, not {listed(ENCODINGS)}")
+    encoding: type[EncodedRecords] = ENCODINGS[name].value
+    return encoding
 
 
 def _reply(archive: Archive) -> Recipient | None:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.embedding.vectors import Encoded
+from gramlink.encodings.secret import Secret
 from gramlink.matching.chance import Chance, Frequencies, Gaps
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
+from gramlink.records.strings import Strings
 
 LevelCodes = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.integer[Any]]
@@ -67,6 +70,20 @@ class Compared(Protocol):
         """The left file compared with itself; at most `most` of its records, chosen at random."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Material:
+    """What an owner has to make a bundle from: its records, embedded, and its keys.
+
+    Privacy: raw records and keys; it never leaves the owner.
+    """
+
+    strings: Mapping[str, Strings]
+    fields: Mapping[str, Encoded]
+    schema: Schema
+    key: bytes = field(repr=False)  # this owner's own
+    secret: Secret | None = None  # what the owners of this exchange share
+
+
 class EncodedRecords(ABC):
     """One owner's records, as an encoding shows them to the linkage unit.
 
@@ -74,10 +91,11 @@ class EncodedRecords(ABC):
     """
 
     name: ClassVar[str]  # in the manifest of a bundle
+    needs_secret: ClassVar[bool] = False  # of the owners, for each exchange
 
     @classmethod
     @abstractmethod
-    def of(cls, fields: Mapping[str, Encoded]) -> Self:
+    def of(cls, material: Material) -> Self:
         """The owner's embedded records, encoded."""
 
     @classmethod

@@ -14,7 +14,7 @@ import polars as pl
 
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
-from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Rows
+from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
 from gramlink.errors import InvalidParameter
 from gramlink.matching.chance import Chance, Frequencies, Gaps, by_chance
 from gramlink.matching.comparison import Comparison
@@ -41,9 +41,9 @@ class VectorRecords(EncodedRecords):
     name: ClassVar[str] = "vectors"
 
     @classmethod
-    def of(cls, fields: Mapping[str, Encoded]) -> Self:
+    def of(cls, material: Material) -> Self:
         """The records as they were embedded."""
-        return cls(fields)
+        return cls(material.fields)
 
     @classmethod
     def columns_of(

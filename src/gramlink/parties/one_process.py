@@ -10,12 +10,12 @@ import polars as pl
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
-from gramlink.encodings.registry import DEFAULT
 from gramlink.engines.local import using_threads
 from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.matching.passes import Pass
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
+from gramlink.records.choices import VECTORS
 from gramlink.records.fields import Field
 from gramlink.records.reading import Records, read_records
 from gramlink.records.schema import Schema, checked_schema, load_schema
@@ -69,12 +69,14 @@ def deduplicate(records: Records, schema: Schema, *, threads: int | None = None)
             "finding duplicates needs records with several fields",
             hint="add fields to linkage.toml, such as a date of birth",
         )
-    plain = checked_schema(**{**dict(schema), "fields": tuple(map(_exact, schema.fields))})
+    plain = checked_schema(
+        **{**dict(schema), "fields": tuple(map(_exact, schema.fields)), "encoding": VECTORS}
+    )
     owner = Owner("owner", records, plain, key=b"owner")
     rows = _by_id(records)
     ids = [records.ids[row] for row in rows.tolist()]
     with using_threads(threads):
-        everyone = DEFAULT.of(owner.encode(agree(owner.mine(None)), rows))
+        everyone = owner.encoded(agree(owner.mine(None)), rows)
         within = everyone.compare(everyone).within_left(len(records))
         passes = [Pass(one) for one in schema.passes] or within.suited_passes()
         scored = score(within, within.candidates(passes))

@@ -19,8 +19,8 @@ from gramlink.embedding.base import Base
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.thresholds import coarse, thresholds
 from gramlink.embedding.vectors import Encoded, embed
-from gramlink.encodings.encoding import EncodedRecords
-from gramlink.encodings.registry import DEFAULT
+from gramlink.encodings.encoding import EncodedRecords, Material
+from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
 from gramlink.io.steps import logged
@@ -28,6 +28,7 @@ from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.ledger import Ledger
+from gramlink.records.choices import ENCODINGS
 from gramlink.records.fields import Field
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences
@@ -160,7 +161,7 @@ class Owner:
         exchange: str = "",
         reply: Recipient | None = None,
         created: str = "",
-        encoding: type[EncodedRecords] = DEFAULT,
+        secret: Secret | None = None,
     ) -> Bundle:
         """The bundle for the linkage unit, with thresholds if this owner is the left one.
 
@@ -176,7 +177,7 @@ class Owner:
             settings=for_the_unit(self.schema),
             projection=projection.digest,
             ids=self._sent.ids,
-            records=encoding.of(self.encode(projection, self._sent.rows)),
+            records=self.encoded(projection, self._sent.rows, secret),
             unique=self.schema.unique,
             owners=projection.owners,
             epsilon=projection.epsilon[self.name],
@@ -185,7 +186,19 @@ class Owner:
             created=created,
         )
 
-    def encode(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
+    def encoded(
+        self, projection: Projection, rows: Ints, secret: Secret | None = None
+    ) -> EncodedRecords:
+        """These records as the schema's encoding shows them.
+
+        Privacy: reads raw records; what it returns is for the linkage unit only.
+        """
+        encoding: type[EncodedRecords] = ENCODINGS[self.schema.encoding].value
+        strings = {field.name: self.records[field.name].take(rows) for field in self.schema.fields}
+        fields = self.embedded(projection, rows)
+        return encoding.of(Material(strings, fields, self.schema, self.key, secret))
+
+    def embedded(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
         """Vectors, and thresholds if this owner is the left one, of these records or of all.
 
         Privacy: reads raw records.
@@ -193,11 +206,11 @@ class Owner:
         rows = np.arange(len(self.records)) if rows is None else rows
         is_left = self.name in projection.left
         return {
-            field.name: self._encoded(field, projection.bases[field.name], rows, is_left)
+            field.name: self._embedded(field, projection.bases[field.name], rows, is_left)
             for field in self.schema.fields
         }
 
-    def _encoded(self, field: Field, base: Base, rows: Ints, is_left: bool) -> Encoded:
+    def _embedded(self, field: Field, base: Base, rows: Ints, is_left: bool) -> Encoded:
         strings = self.records[field.name].take(rows)
         vectors = embed(strings, base)
         if not is_left:

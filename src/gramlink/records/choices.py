@@ -79,6 +79,9 @@ POLICIES: dict[str, Choice] = {
     "global-paper": Choice("gramlink.embedding.thresholds:global_paper"),
 }
 
+ENCODINGS: dict[str, Choice] = {"vectors": Choice("gramlink.encodings.vectors:VectorRecords")}
+VECTORS = "vectors"  # what an owner compares its own records by; the default for the linkage unit
+
 RULES: dict[str, Choice] = {
     "one-to-one": Choice("gramlink.deciding.rules:ONE_TO_ONE"),
     "best-per-left": Choice("gramlink.deciding.rules:BEST_PER_LEFT"),
@@ -94,7 +97,7 @@ def listed(names: Iterable[object]) -> str:
     'one-to-one, best-per-left, best-per-right or all'
     """
     *most, last = map(str, names)
-    return f"{', '.join(most)} or {last}"
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def one_of(choices: Mapping[str, Choice]) -> "BeforeValidator":

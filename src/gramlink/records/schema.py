@@ -16,11 +16,12 @@ from pydantic import Field as Setting
 from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.io.files import digest
 from gramlink.privacy.numbers import positive_epsilon
-from gramlink.records.choices import POLICIES, RULES, one_of
+from gramlink.records.choices import ENCODINGS, POLICIES, RULES, VECTORS, one_of
 from gramlink.records.fields import Field, Frozen
 
 PolicyName = Annotated[str, one_of(POLICIES)]
 RuleName = Annotated[str, one_of(RULES)]
+EncodingName = Annotated[str, one_of(ENCODINGS)]
 
 
 Epsilon = Annotated[
@@ -44,6 +45,7 @@ class Schema(Frozen):
     threshold: PolicyName = "calibrated"
     recall: float = Setting(default=0.99, gt=0, le=0.9999)
     errors: Literal["uniform", "keyboard"] = "uniform"
+    encoding: EncodingName = VECTORS  # what the linkage unit sees of records
     passes: tuple[dict[str, int], ...] = ()  # fields with edits; none: as the data suggest
     decide: RuleName = "one-to-one"
     accept: float = Setting(default=0.5, ge=0, le=1)

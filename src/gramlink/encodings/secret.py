@@ -1,0 +1,56 @@
+"""The secret that the owners of one exchange share, and the linkage unit does not have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gramlink.errors import InvalidParameter
+from gramlink.io.files import digest
+
+SIZE = 32  # bytes, of a contribution and of a key
+_VERSION = "gramlink/secret/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Keys for one exchange, by what they are for. The secret itself is not shown.
+
+    >>> contributions = {"clinic": b"c" * 32, "office": b"o" * 32}
+    >>> one = Secret.of(contributions, exchange="stroke", schema="5f0c")
+    >>> other = Secret.of(contributions, exchange="heart", schema="5f0c")
+    >>> one.key("tags") == other.key("tags"), one.key("tags") == one.key("pads")
+    (False, False)
+
+    Privacy: for the owners only, and for one exchange: used again, it repeats what must not repeat.
+    """
+
+    root: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, contributions: Mapping[str, bytes], *, exchange: str, schema: str) -> "Secret":
+        """The secret that follows from what all owners contributed, by name, at random.
+
+        It is bound to the exchange's name, the owners and the digest of what they agreed on.
+        """
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        if len(contributions) < 2:
+            raise InvalidParameter("a secret needs the contributions of at least two owners")
+        owners = sorted(contributions)
+        if any(len(one) != SIZE for one in contributions.values()):
+            raise InvalidParameter(f"each owner contributes {SIZE} bytes to the secret")
+        about = digest([_VERSION, exchange, owners, schema])
+        material = b"".join(contributions[owner] for owner in owners)
+        return cls(HKDF(SHA256(), SIZE, None, about.encode()).derive(material))
+
+    def key(self, purpose: str) -> bytes:
+        """The key for a purpose, which tells nothing about the others."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+
+        return HKDFExpand(SHA256(), SIZE, f"{_VERSION} {purpose}".encode()).derive(self.root)
+
+    @property
+    def check(self) -> str:
+        """What bundles carry, so that the linkage unit can refuse those of another secret."""
+        return self.key("check").hex()
