@@ -79,14 +79,18 @@ def _rounded(scale: Fraction) -> float:
 
 def _measurement(scale: Fraction) -> Any:
     """OpenDP's mechanism of this scale, whose cost OpenDP itself has confirmed."""
-    # Importing OpenDP takes half a second; commands that draw no noise should not wait.
-    import opendp.prelude as dp
+    # Commands that draw no noise should not wait for OpenDP, nor any for its prelude, which
+    # imports pandas and scikit-learn where they are installed.
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    mechanism = dp.m.make_laplace(
+    enable_features("contrib")
+    mechanism = make_laplace(
         # int would mean 32 bits
-        dp.vector_domain(dp.atom_domain(T="i64")),
-        dp.l1_distance(T="i64"),
+        vector_domain(atom_domain(T="i64")),
+        l1_distance(T="i64"),
         scale=_rounded(scale),
     )
     # The loss is linear in the distance, so a distance of 1 stands for all of them.
