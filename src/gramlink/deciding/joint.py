@@ -22,7 +22,7 @@ Rows = npt.NDArray[np.integer]
 
 SURE = 80.0  # odds beyond its exponential are certain; products of some are still numbers
 HAIR = 2.0**-40  # less than certain, so that of two that are equally good none has a half
-FAINT = 1e-5  # odds that are too low to matter for others
+FAINT = 1e-4  # odds that are too low to matter for others
 COARSE = 1e-3  # and that are so while the number of matches is looked for
 ROUNDS, SETTLED = 30, 1e-4  # to find the number of matches, and the share of it that may be left
 UNIT = 2**40  # probabilities in whole numbers, so that sums of them are exact
