@@ -183,6 +183,10 @@ class ComparedSums:
         assert len(self.ours) <= most
         return replace(self.ours.compare(self.ours), same=True)
 
+    def kin(self):
+        """Nothing: the left file with itself shows them."""
+        return ()
+
     def _all(self):
         left, right = (side.ravel() for side in np.indices(self.codes.shape[:2]))
         return (left[left < right], right[left < right]) if self.same else (left, right)

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from gramlink.embedding.vectors import Encoded
+from gramlink.embedding.base import Base
+from gramlink.embedding.thresholds import coarse, thresholds
+from gramlink.embedding.vectors import Encoded, embed
 from gramlink.encodings.secret import Secret
-from gramlink.matching.chance import Chance, Frequencies, Gaps
+from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
@@ -69,19 +72,40 @@ class Compared(Protocol):
     def within_left(self, most: int) -> "Compared":
         """The left file compared with itself; at most `most` of its records, chosen at random."""
 
+    def kin(self) -> tuple[Kin, ...]:
+        """What is known of relatives, where the left file cannot be compared with itself."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """What an owner has to make a bundle from: its records, embedded, and its keys.
+    """What an owner has to make a bundle from: its records, the bases, and its keys.
+
+    `left` says whether it sends what only left owners send, and `place` is its place among the
+    owners by name.
 
     Privacy: raw records and keys; it never leaves the owner.
     """
 
     strings: Mapping[str, Strings]
-    fields: Mapping[str, Encoded]
+    bases: Mapping[str, Base]
     schema: Schema
+    left: bool
+    place: int
     key: bytes = field(repr=False)  # this owner's own
     secret: Secret | None = None  # what the owners of this exchange share
+
+    @property
+    def fields(self) -> dict[str, Encoded]:
+        """The records embedded: vectors, and thresholds if this owner is a left one."""
+        return {field.name: self._embedded(field) for field in self.schema.fields}
+
+    def _embedded(self, field: Field) -> Encoded:
+        strings, base = self.strings[field.name], self.bases[field.name]
+        vectors = embed(strings, base)
+        if not self.left:
+            return Encoded(vectors)
+        limits = thresholds(strings, base, field, self.schema)
+        return Encoded(vectors, coarse(limits, base.scale))
 
 
 class EncodedRecords(ABC):

@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from gramlink.errors import InvalidParameter
 from gramlink.io.files import digest
+
+Words = npt.NDArray[np.uint64]
 
 SIZE = 32  # bytes, of a contribution and of a key
 _VERSION = "gramlink/secret/v1"
@@ -54,3 +59,26 @@ class Secret:
     def check(self) -> str:
         """What bundles carry, so that the linkage unit can refuse those of another secret."""
         return self.key("check").hex()
+
+    def private(self, owner_key: bytes) -> bytes:
+        """A key that only the owner with this key can compute, for this exchange and no other."""
+        from cryptography.hazmat.primitives.hashes import SHA256
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+        about = f"{_VERSION} private".encode()
+        return HKDF(SHA256(), SIZE, self.key("private"), about).derive(owner_key)
+
+
+def scrambled(blocks: Words, key: bytes) -> Words:
+    """Each block of two words, through AES-128 under the first half of a key.
+
+    >>> blocks = np.zeros((2, 2), np.uint64)
+    >>> one, other = scrambled(blocks, bytes(32))
+    >>> hex(int(one[0])), bool((one == other).all())
+    ('0x75bfb8b1a3ec9466', True)
+    """
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    whole = np.ascontiguousarray(blocks, "<u8")
+    aes = Cipher(algorithms.AES(key[:16]), modes.ECB()).encryptor()  # noqa: S305  # single blocks
+    return np.frombuffer(aes.update(whole.tobytes()), "<u8").reshape(whole.shape)

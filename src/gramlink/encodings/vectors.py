@@ -16,7 +16,7 @@ from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
 from gramlink.errors import InvalidParameter
-from gramlink.matching.chance import Chance, Frequencies, Gaps, by_chance
+from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin, by_chance
 from gramlink.matching.comparison import Comparison
 from gramlink.matching.pairs import Pairs, Progress, match
 from gramlink.matching.pass_choice import chosen_passes
@@ -170,6 +170,10 @@ class ComparedVectors:
     def within_left(self, most: int) -> "ComparedVectors":
         """The left file compared with itself; at most `most` of its records, chosen at random."""
         return ComparedVectors(self.comparison.within_left.sampled(most, SAMPLE_SEED))
+
+    def kin(self) -> tuple[Kin, ...]:
+        """Nothing: the left file compared with itself shows them."""
+        return ()
 
 
 def _counts(field: str) -> str:

@@ -29,6 +29,21 @@ class Chance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Kin:
+    """Pairs of which everybody knows that they share more than chance makes them share.
+
+    The share `equal[f]` of them have the same value in field f; the others are as far apart as any
+    two people who do not. How many relatives there are depends on the files, and of them only the
+    share `seen` is among the candidates; how many neighbours there are does not, and `seen` is
+    None.
+    """
+
+    count: float
+    equal: Floats
+    seen: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:
     """How frequent each left record's value is: value v of field f has shares[starts[f] + v]."""
 
@@ -75,6 +90,15 @@ class Gaps:
         if not shares.sum():
             return cls(np.zeros((1, left.shape[1]), np.bool_), np.ones(1))
         return cls(ways[shares > 0], shares[shares > 0] / shares.sum())
+
+    @classmethod
+    def seen(cls, missing: Bools) -> "Gaps":
+        """The gaps of pairs of which `missing[p, f]` is known."""
+        ways, counts = _ways(missing)
+        if not len(ways):
+            ways, counts = np.zeros(1, np.int64), np.ones(1)
+        bits = (ways[:, None] >> np.arange(missing.shape[1])) % 2 == 1
+        return cls(bits, counts / counts.sum())
 
     def log_shares(self, levels: Ints, of_fields: Sequence[Levels]) -> Floats:
         """The logarithm of the share of pairs that miss the same fields as each pattern."""

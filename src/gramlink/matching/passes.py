@@ -36,18 +36,22 @@ SAMPLED = 10_000  # random pairs, to see in which field fewest are near
 class Pass:
     """Fields with the edits that each may have.
 
+    Of the matches that satisfy it, it finds a `share`: all, unless an encoding hides some.
+
     >>> print(Pass({"surname": 1, "born": 0}))
     surname within 1, born equal
     """
 
     edits: Mapping[str, int]
+    label: str = ""
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.edits:
             raise InvalidParameter("a pass needs at least one field")
 
     def __str__(self) -> str:
-        return ", ".join(
+        return self.label or ", ".join(
             f"{name} within {edits}" if edits else f"{name} equal"
             for name, edits in self.edits.items()
         )

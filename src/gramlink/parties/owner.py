@@ -15,10 +15,8 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.pseudonyms import pseudonyms
 from gramlink.bundles.sealing import Recipient
 from gramlink.deciding.links import Links
-from gramlink.embedding.base import Base
 from gramlink.embedding.projection import Projection
-from gramlink.embedding.thresholds import coarse, thresholds
-from gramlink.embedding.vectors import Encoded, embed
+from gramlink.embedding.vectors import Encoded
 from gramlink.encodings.encoding import EncodedRecords, Material
 from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidParameter, Mismatch
@@ -29,7 +27,6 @@ from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.choices import ENCODINGS
-from gramlink.records.fields import Field
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences
 from gramlink.records.strings import kinds
@@ -194,9 +191,7 @@ class Owner:
         Privacy: reads raw records; what it returns is for the linkage unit only.
         """
         encoding: type[EncodedRecords] = ENCODINGS[self.schema.encoding].value
-        strings = {field.name: self.records[field.name].take(rows) for field in self.schema.fields}
-        fields = self.embedded(projection, rows)
-        return encoding.of(Material(strings, fields, self.schema, self.key, secret))
+        return encoding.of(self._material(projection, rows, secret))
 
     def embedded(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
         """Vectors, and thresholds if this owner is the left one, of these records or of all.
@@ -204,19 +199,20 @@ class Owner:
         Privacy: reads raw records.
         """
         rows = np.arange(len(self.records)) if rows is None else rows
-        is_left = self.name in projection.left
-        return {
-            field.name: self._embedded(field, projection.bases[field.name], rows, is_left)
-            for field in self.schema.fields
-        }
+        return self._material(projection, rows).fields
 
-    def _embedded(self, field: Field, base: Base, rows: Ints, is_left: bool) -> Encoded:
-        strings = self.records[field.name].take(rows)
-        vectors = embed(strings, base)
-        if not is_left:
-            return Encoded(vectors)
-        limits = thresholds(strings, base, field, self.schema)
-        return Encoded(vectors, coarse(limits, base.scale))
+    def _material(
+        self, projection: Projection, rows: Ints, secret: Secret | None = None
+    ) -> Material:
+        return Material(
+            {field.name: self.records[field.name].take(rows) for field in self.schema.fields},
+            projection.bases,
+            self.schema,
+            self.name in projection.left,
+            projection.owners.index(self.name),
+            self.key,
+            secret,
+        )
 
     def translate(self, links: Links) -> Links:
         """The links with this owner's own ids in the place of its pseudonyms.

@@ -79,7 +79,10 @@ POLICIES: dict[str, Choice] = {
     "global-paper": Choice("gramlink.embedding.thresholds:global_paper"),
 }
 
-ENCODINGS: dict[str, Choice] = {"vectors": Choice("gramlink.encodings.vectors:VectorRecords")}
+ENCODINGS: dict[str, Choice] = {
+    "vectors": Choice("gramlink.encodings.vectors:VectorRecords"),
+    "veiled": Choice("gramlink.encodings.veil.veiled:VeiledRecords"),
+}
 VECTORS = "vectors"  # what an owner compares its own records by; the default for the linkage unit
 
 RULES: dict[str, Choice] = {

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.encoding import Compared
-from gramlink.matching.chance import Gaps
+from gramlink.matching.chance import Gaps, Kin
 from gramlink.matching.passes import Candidates
 from gramlink.records.levels import EQUAL, Levels
 from gramlink.scoring.mixture import PRIOR, Belief, Mixture, Patterns, Sort, fit, shared
@@ -25,7 +25,9 @@ ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks 
 LEAST = 1e-9  # a share
 MOSTLY_EQUAL, WITHIN = 0.96, 0.03  # what one would guess of matches: equal, within some edits
 BELIEVED = 100.0  # pairs that this guess is worth
+KINDRED = 0.01  # the share of candidates that known relatives may be, to start from
 FIRMLY = 10_000.0  # and in a file where relatives may outnumber matches by far, at first
+SURELY = 1e9  # what everybody knows of relatives is not learnt anew
 MOST_SORTS = 8  # found later
 TURNS, STEADY = 20, 1e-3  # of learning matches and what else has changed
 ROUNDS = 60  # of expectation maximisation in a turn
@@ -33,6 +35,7 @@ TRIED, TRIAL_ROUNDS = 4, 25  # starts for each further sort
 UNLIKE = 0.2  # how much a pattern that differs in one field more has to say about a start
 
 Known = Callable[[Sequence[Sort]], Floats]
+Reshaped = Callable[[Sequence[Sort]], list[Sort]]
 
 
 def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
@@ -50,7 +53,7 @@ def learn(compared: Compared, found: Candidates, patterns: Patterns) -> Model:
     )
     if not compared.same:
         model = _with_related(model, compared)
-    return _with_matches(model, patterns)
+    return _with_matches(model, patterns, () if compared.same else compared.kin())
 
 
 def _with_related(model: Model, compared: Compared) -> Model:
@@ -69,7 +72,7 @@ def _with_related(model: Model, compared: Compared) -> Model:
         return replace(model, within=Within(patterns, gaps, random, ()))
     known = random.log_expected(patterns.levels)
     start = Sort(1.0, _guess(within.levels))
-    found = grown(patterns, gaps, lambda _: known, start, FIRMLY, gaps.none)
+    found = grown(patterns, gaps, lambda _: known, [start], [FIRMLY], gaps.none)
     factor = compared.pairs / within.pairs
     model = replace(model, related=found.sorts[1:])
     related = tuple(
@@ -82,24 +85,43 @@ def _with_related(model: Model, compared: Compared) -> Model:
     return replace(model, related=related, within=Within(patterns, gaps, random, found.sorts))
 
 
-def _with_matches(model: Model, patterns: Patterns) -> Model:
+def _with_matches(model: Model, patterns: Patterns, kin: Sequence[Kin]) -> Model:
     """The model with the matches that explain the patterns best, beside what is known of others.
 
     A sort that could not be matches is of related pairs that nothing within a file has shown.
     """
     if not len(patterns.counts):
         return replace(model, matches=(replace(model.matches[0], count=0.0),))
+    start = model.matches[0]
+    relatives = [one for one in kin if one.seen is not None]
+    neighbours = [_kindred(one, start, model.random) for one in kin if one.seen is None]
+    model = replace(
+        model,
+        related=(*model.related, *neighbours),
+        known=tuple(_kindred(one, start, model.random) for one in relatives),
+    )
 
     def known(sorts: Sequence[Sort]) -> Floats:
         matches, _ = _told_apart(model, sorts)
         related = tuple(changed(model.related, matches, model.random, model.levels))
         return np.logaddexp(*replace(model, related=related).log_others(patterns.levels))
 
-    start = model.matches[0]
-    if model.within:
-        found = grown(patterns, model.gaps, known, start, BELIEVED)
+    def reshaped(sorts: Sequence[Sort]) -> list[Sort]:
+        """Relatives are recorded with the errors that matches have."""
+        after = 1 + len(relatives)
+        alike = (_kindred(one, sorts[0], model.random) for one in relatives)
+        same = (
+            replace(new, count=old.count) for new, old in zip(alike, sorts[1:after], strict=True)
+        )
+        return [sorts[0], *same, *sorts[after:]]
+
+    if model.within or kin:
+        seldom = KINDRED * float(patterns.counts.sum())
+        starts = [start, *(replace(sort, count=seldom / sort.seen) for sort in model.known)]
+        believed = [BELIEVED, *(SURELY for _ in relatives)]
+        found = grown(patterns, model.gaps, known, starts, believed, reshaped=reshaped)
     else:  # relatives must not be taken for matches while they are not known
-        found = grown(patterns, model.gaps, known, start, FIRMLY)
+        found = grown(patterns, model.gaps, known, [start], [FIRMLY])
         beliefs = (Belief(start.shares, BELIEVED), *found.beliefs[1:])
         log_gaps = model.gaps.log_shares(patterns.levels, patterns.of_fields)
         found = _settled(patterns, log_gaps, known, found.sorts, beliefs)
@@ -109,10 +131,14 @@ def _with_matches(model: Model, patterns: Patterns) -> Model:
 
 
 def _told_apart(model: Model, sorts: Sequence[Sort]) -> tuple[tuple[Sort, ...], tuple[Sort, ...]]:
-    """Sorts of matches, and of others; if none could be matches, there are no matches."""
+    """Sorts of matches, and of others; if none could be matches, there are no matches.
+
+    After the first come those of known relatives.
+    """
+    first, known, later = sorts[0], sorts[1 : 1 + len(model.known)], sorts[1 + len(model.known) :]
     for _ in range(2):  # who is related tells what makes a person
-        others = tuple(sort for sort in sorts if not model.could_match(sort))
-        matches = tuple(sort for sort in sorts if model.could_match(sort))
+        others = (*known, *(sort for sort in (first, *later) if not model.could_match(sort)))
+        matches = tuple(sort for sort in (first, *later) if model.could_match(sort))
         if not model.within:
             model = replace(model, related=others)
     return matches or (replace(sorts[0], count=0.0),), others
@@ -122,16 +148,19 @@ def grown(
     patterns: Patterns,
     gaps: Gaps,
     known: Known,
-    start: Sort,
-    believed: float,
+    start: Sequence[Sort],
+    believed: Sequence[float],
     unseen: float = 0.0,
+    reshaped: Reshaped = list,
 ) -> Mixture:
-    """A mixture that begins with one sort and has as many more as are worth it.
+    """A mixture that begins with some sorts and has as many more as are worth it.
 
-    What is believed of the first sort is worth so many pairs. For `unseen` see `fit`.
+    What is believed of each of the first is worth so many pairs. For `unseen` see `fit`, for
+    `reshaped` `_settled`.
     """
     log_gaps = gaps.log_shares(patterns.levels, patterns.of_fields)
-    mixture = _settled(patterns, log_gaps, known, [start], [Belief(start.shares, believed)], unseen)
+    beliefs = [Belief(one.shares, worth) for one, worth in zip(start, believed, strict=True)]
+    mixture = _settled(patterns, log_gaps, known, start, beliefs, unseen, reshaped)
     parameters = 1 + sum(of.farther for of in patterns.of_fields)
     worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
     for _ in range(MOST_SORTS):
@@ -150,7 +179,7 @@ def grown(
         if not trials:
             break
         best = max(trials, key=lambda one: one.log_posterior)
-        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs, unseen)
+        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs, unseen, reshaped)
         if best.log_posterior - mixture.log_posterior < worth:
             break
         mixture = best
@@ -164,9 +193,18 @@ def _settled(
     sorts: Sequence[Sort],
     beliefs: Sequence[Belief],
     unseen: float = 0.0,
+    reshaped: Reshaped = list,
 ) -> Mixture:
-    """The mixture that explains the patterns best, where what is known follows from its sorts."""
+    """The mixture that explains the patterns best, where what is known follows from its sorts.
+
+    So may the shapes of sorts of which all is known but their number: they are `reshaped`.
+    """
     for _ in range(TURNS):
+        sorts = reshaped(sorts)
+        beliefs = [
+            replace(belief, shares=sort.shares) if belief.count == SURELY else belief
+            for belief, sort in zip(beliefs, sorts, strict=True)
+        ]
         others = known(sorts)
         mixture = fit(patterns, others, sorts, beliefs, ROUNDS, unseen)
         steady = all(
@@ -258,6 +296,16 @@ def random_pairs(compared: Compared, gaps: Gaps) -> Sort:
         counts[EQUAL] = equal
         shares.append(shared(counts, PRIOR / (len(levels) * max(1, compared.pairs))))
     return Sort(float(compared.pairs), tuple(shares))
+
+
+def _kindred(kin: Kin, match: Sort, random: Sort) -> Sort:
+    """Relatives: as near as matches where they have the same value, else as others who do not."""
+    shares = []
+    for equal, same, usual in zip(kin.equal.tolist(), match.shares, random.shares, strict=True):
+        unlike = usual / (1 - usual[EQUAL])
+        unlike[EQUAL] = 0
+        shares.append(shared(equal * same + (1 - equal) * unlike, LEAST))
+    return Sort(kin.count, tuple(shares), kin.seen or 1.0)
 
 
 def _guess(of_fields: Sequence[Levels]) -> tuple[Floats, ...]:

@@ -68,11 +68,13 @@ class Sort:
     """Pairs of one sort: how many there are, and the share of each level in each field.
 
     Shares are of the pairs in which both values are known; that of *missing* is 1, since a
-    missing value speaks for no sort.
+    missing value speaks for no sort. Only the part `seen` of its pairs is among the candidates,
+    whatever their pattern.
     """
 
     count: float
     shares: tuple[Floats, ...]
+    seen: float = 1.0
 
     def log_expected(self, levels: Ints) -> Floats:
         """The logarithm of how many pairs of each pattern it should have, given what is missing."""
@@ -127,6 +129,7 @@ def fit(
     real = np.stack([np.arange(most) < of.missing for of in patterns.of_fields])
     more = PRIOR * real / real.sum(axis=1, keepdims=True)
     counts = np.array([sort.count for sort in free])
+    seen = np.array([sort.seen for sort in free])
     shares = np.stack([_table(sort.shares, most) for sort in free])
     before = now = -np.inf
     for _ in range(rounds):
@@ -136,18 +139,18 @@ def fit(
         )
         alike = unseen * float(counts[0] * np.exp(logs[0, :, EQUAL].sum()))
         agreeing = ((believed + more) * np.where(real, logs - np.log(thought), 0)).sum()
-        now = explained - (float(counts.sum()) - alike) + float(agreeing)
+        now = explained - (float((counts * seen).sum()) - alike) + float(agreeing)
         found[0] += alike
         sums[0, :, EQUAL] += alike
         if abs(now - before) <= SETTLED * float(patterns.counts.sum()):
             break
-        before, counts = now, found
+        before, counts = now, found / seen
         sums = np.where(real, sums + believed + more, 0)
         shares = np.where(real, sums / sums.sum(axis=2, keepdims=True), 1.0)
     sizes = list(map(len, patterns.of_fields))
     sorts = (
-        Sort(float(count), tuple(row[:size] for row, size in zip(table, sizes, strict=True)))
-        for count, table in zip(counts, shares, strict=True)
+        Sort(float(count), tuple(row[:size] for row, size in zip(table, sizes, strict=True)), part)
+        for count, table, part in zip(counts, shares, seen.tolist(), strict=True)
     )
     return Mixture(tuple(sorts), tuple(beliefs), float(now))
 

@@ -83,6 +83,7 @@ class Model:
     passes: tuple[Pass, ...]
     within: Within | None = None
     steady: bool = True
+    known: tuple[Sort, ...] = ()  # relatives that everybody knows of, if nothing is learnt of any
 
     def log_matches(self, levels: Ints) -> Floats:
         """The logarithm of how many matches of each pattern there should be, given what it misses."""  # noqa: E501
@@ -140,7 +141,7 @@ class Model:
     @property
     def _relatives(self) -> list[Sort]:
         """The sorts of pairs that share more than one field."""
-        related = self.within.related if self.within else self.related
+        related = self.within.related if self.within else self.known or self.related
         return [one for one in related if self._agreeing(one) > 1]
 
     @property
@@ -214,10 +215,10 @@ class Model:
                 [source.choice(len(one) - 1, SIMULATED, p=one[:-1]) for one in sort.shares], axis=1
             )
             levels = np.where(missing, [of.missing for of in self.levels], levels)
-            seen = np.zeros(SIMULATED, bool)
+            missed = np.ones(SIMULATED)
             for one in self.passes:
-                seen |= one.finds(levels, self.names)
-            found += sort.count / total * float(seen.mean())
+                missed *= 1 - one.share * one.finds(levels, self.names)
+            found += sort.count / total * float(1 - missed.mean())
         return found
 
     def to_json(self) -> bytes:

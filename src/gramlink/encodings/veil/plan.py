@@ -1,0 +1,164 @@
+"""The plan: which keys a record has, chosen with what is known of any population.
+
+Made-up matches have values as rare as people's are, and errors as files have. A key finds a match
+if none of its parts has changed, and if nobody else in either file has it. Of all keys of up to
+three parts, those are taken one after the other that find most of what is still missed. Keys that
+members of a household share are left out: the unit must not learn who lives together.
+
+Privacy: reads no record.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from gramlink.encodings.veil.keys import EITHER, PARTS, WHOLE, Component, Key
+from gramlink.encodings.veil.population import Known, known_of
+from gramlink.encodings.veil.relatives import HOUSEHOLD, SELDOM, Fields, rarity, together
+from gramlink.errors import InvalidSchema
+from gramlink.records.schema import Schema
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+MOST = 16  # rows of a record, unless the schema asks for more
+MADE_UP, SEED = 5000, 2013
+SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
+MISSING = 0.05
+MOVED, SWAPPED = 0.1, 0.01
+EXCHANGED = 0.2  # of typos, the share that exchange two symbols
+CARELESS, TIMES = 0.1, 4.0  # the share of records with so many times as many errors
+DATES = {  # what is wrong with a date that is wrong: the parts that stay as they were
+    "year and month": 0.35,
+    "month and day": 0.2,
+    "year and day": 0.2,
+    "day and month either way round": 0.25,
+}
+AGAIN = 0.1  # what finding a match once more is worth, beside finding it once
+WORTH = 1e-5  # the share of matches that a further key must add
+
+
+def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
+    """The keys of a schema: those that it states, or as many as `most` that find most."""
+    if schema.passes:
+        return tuple(_stated(one) for one in schema.passes)
+    return _chosen(tuple((field.name, field.kind) for field in schema.fields), most)
+
+
+def _stated(edits: dict[str, int]) -> Key:
+    if any(edits.values()):
+        raise InvalidSchema(
+            "under the veil, fields of a pass are equal: it cannot compare within edits",
+            hint="in linkage.toml, set the edits of all passes to 0, or leave the passes out",
+        )
+    return Key(tuple(Component((name,)) for name in edits))
+
+
+@lru_cache(maxsize=16)
+def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
+    people = _People.made_up(fields)
+    keys = [key for key in _options(fields) if together(key, dict(fields)) <= SELDOM]
+    if not keys:
+        raise InvalidSchema(
+            "no field tells the members of a household apart, which the veil needs",
+            hint='add a given name or a date of birth to linkage.toml, or set encoding = "vectors"',
+        )
+    finds = np.stack([people.found(key).astype(np.float32) for key in keys])
+    missed = np.ones(MADE_UP, np.float32)
+    once_more = np.ones(MADE_UP, np.float32)
+    chosen: list[Key] = []
+    while len(chosen) < most:
+        worth = (missed + AGAIN * once_more) / MADE_UP
+        gains = np.round((finds @ worth).astype(np.float64), 6)
+        best = int(np.argmax(gains))
+        if gains[best] < WORTH:
+            break
+        chosen.append(keys[best])
+        once_more = once_more * (1 - finds[best]) + (missed * finds[best])
+        missed = missed * (1 - finds[best])
+        finds[best] = 0
+    return tuple(chosen)
+
+
+def _options(fields: Fields) -> Iterator[Key]:
+    """All keys of up to three components of different fields."""
+    components = [
+        Component((name,), cut)
+        for name, kind in fields
+        for cut, part in PARTS.items()
+        if kind in part.kinds and part.symbols < known_of(name, kind).length
+    ]
+    names = dict(fields)
+    if names.get("given_name") == names.get("surname") == "text":
+        components.append(Component(("given_name", "surname"), EITHER))
+    for count in (1, 2, 3):
+        for some in combinations(components, count):
+            key = Key(some)
+            if len(set(key.fields)) == len(key.fields):
+                yield key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _People:
+    """Made-up matches: how rare their values are, and what has happened to them."""
+
+    known: dict[str, Known]
+    kinds: dict[str, str]
+    size: Floats  # of the files that each match is in
+    bits: dict[str, Floats]
+    equal: dict[str, Bools]
+    kept: dict[tuple[str, str], Bools]  # parts that are as they were
+
+    @classmethod
+    def made_up(cls, fields: Fields) -> "_People":
+        source = np.random.default_rng(SEED)
+        size = 10 ** source.uniform(SMALLEST, LARGEST, MADE_UP)
+        moved = source.random(MADE_UP) < MOVED
+        swapped = source.random(MADE_UP) < SWAPPED
+        times = np.where(source.random(MADE_UP) < CARELESS, TIMES, 1.0)
+        known = {name: known_of(name, kind) for name, kind in fields}
+        bits, equal, kept = {}, {}, {}
+        for name, kind in fields:
+            of = known[name]
+            bits[name] = np.maximum(source.normal(of.bits, of.spread, MADE_UP), 0.3)
+            there = source.random(MADE_UP) >= MISSING * times
+            changed = source.random(MADE_UP) < of.changes * times
+            if of.moves:
+                changed |= moved
+            mistyped = source.random(MADE_UP) < of.typos * times
+            place = source.integers(0, of.length, MADE_UP)
+            wrong = source.random(MADE_UP)
+            exchanged = swapped & (name in ("given_name", "surname"))
+            same = there & ~changed
+            equal[name] = same & ~mistyped & ~exchanged
+            kept[name, EITHER] = same & ~mistyped
+            low = 0.0
+            for cut, part in PARTS.items():
+                if kind not in part.kinds or cut == WHOLE:
+                    continue
+                if kind == "date":
+                    untouched = (low <= wrong) & (wrong < low + DATES[cut])
+                    low += DATES[cut]
+                elif cut == "sorted":
+                    untouched = wrong < EXCHANGED
+                elif cut.startswith(("first", "initial")):
+                    untouched = place >= part.symbols
+                else:
+                    untouched = place < of.length - part.symbols
+                kept[name, cut] = same & (~mistyped | untouched) & ~exchanged
+        return cls(known, dict(fields), size, bits, equal, kept)
+
+    def found(self, key: Key) -> Floats:
+        """How likely each match is found by it."""
+        same = np.ones(MADE_UP, bool)
+        bits = np.zeros(MADE_UP)
+        for one in key.components:
+            for name in one.fields:
+                same &= self.equal[name] if one.part == WHOLE else self.kept[name, one.part]
+                bits += self.bits[name] * rarity(name, self.kinds[name], one.part)
+        others = 2 * (self.size * 2.0**-bits + HOUSEHOLD * together(key, self.kinds))
+        return np.asarray(same * np.exp(-others))

@@ -1,0 +1,256 @@
+"""The veiled encoding: rows that the linkage unit can compare only where two owners share a key."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
+from gramlink.encodings.veil.chance import by_chance, passes_of
+from gramlink.encodings.veil.keys import read_keys
+from gramlink.encodings.veil.layout import Layout, spelt
+from gramlink.encodings.veil.plan import planned
+from gramlink.encodings.veil.relatives import kin_of
+from gramlink.encodings.veil.rows import Writer
+from gramlink.encodings.veil.shared import Shared
+from gramlink.encodings.veil.sketch import read_cut_offs, scales
+from gramlink.errors import InvalidParameter
+from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
+from gramlink.matching.pairs import Pairs, Progress
+from gramlink.matching.passes import Candidates, Pass
+from gramlink.records.fields import Field
+from gramlink.records.levels import Levels
+from gramlink.records.schema import Schema
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+
+COLUMN = "rows"
+DIGITS_OF_CHECK = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VeiledRecords(EncodedRecords):
+    """Records as rows, one for each key, which show nothing to whoever lacks the owners' secret.
+
+    Privacy: of two records that share a key, the linkage unit learns in which fields they are
+    equal, near, far or missing; of all others, nothing. `docs/veil.md` has the proof.
+    """
+
+    rows: Bytes
+    layout: Layout
+    cut_offs: tuple[tuple[int, ...], ...]
+    fields: tuple[Field, ...]
+    check: str
+
+    name: ClassVar[str] = "veiled"
+    needs_secret: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, material: Material) -> Self:
+        """The rows of an owner's records."""
+        schema, secret = material.schema, material.secret
+        if secret is None:
+            raise InvalidParameter(
+                "the veiled encoding needs a secret that the owners of this exchange share",
+                hint="each owner contributes to it: see docs/veil.md",
+            )
+        layout = Layout(tuple(field.name for field in schema.fields), planned(schema))
+        of_fields = scales(schema, dict(material.bases))
+        return cls(
+            Writer(material, secret, layout, of_fields).written(),
+            layout,
+            tuple(of_fields[name].cut_offs for name in layout.names),
+            schema.fields,
+            secret.check,
+        )
+
+    @classmethod
+    def columns_of(
+        cls,
+        shape: Any,
+        schema: Schema,
+        present: Collection[str],  # noqa: ARG003
+    ) -> dict[str, pl.DataType | type[pl.DataType]]:
+        """One column, with the bytes of a record."""
+        _read_shape(shape, schema)
+        return {COLUMN: pl.Binary}
+
+    @classmethod
+    def least(cls, shape: Any, schema: Schema) -> int:
+        """Random bytes cannot be packed."""
+        layout, _, _ = _read_shape(shape, schema)
+        return layout.width
+
+    @classmethod
+    def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:
+        """The rows as they were sent."""
+        layout, cut_offs, check = _read_shape(shape, schema)
+        sent = rows[COLUMN]
+        if sent.null_count() or (sent.bin.size() != layout.width).any():
+            raise ValueError(f"a record does not have {layout.width} bytes")
+        kind = pl.Array(pl.UInt8, layout.width)
+        found = sent.bin.reinterpret(dtype=kind).to_numpy().reshape(len(sent), layout.width)
+        if layout.repeated(found):
+            raise ValueError("two of its records have the same tag")
+        return cls(found, layout, cut_offs, schema.fields, check)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The keys, the cut-offs, and a word that shows whether the secrets are the same."""
+        return {
+            "keys": spelt(self.layout.keys),
+            "cut_offs": dict(zip(self.layout.names, map(list, self.cut_offs), strict=True)),
+            "check": self.check,
+        }
+
+    @property
+    def leads(self) -> bool:
+        """Every owner sends the same."""
+        return True
+
+    def columns(self) -> dict[str, pl.Series]:
+        """One column, with the bytes of a record."""
+        whole, width = self.rows.tobytes(), self.layout.width
+        records = [whole[at : at + width] for at in range(0, len(whole), width)]
+        return {COLUMN: pl.Series(records, dtype=pl.Binary)}
+
+    def compare(self, right: Self) -> Compared:
+        """Only records that share a key can be compared."""
+        return ComparedRows(self, right)
+
+    @property
+    def lengths(self) -> Ints:
+        """Of one field alone nothing can be told."""
+        raise _one_field()
+
+    def near(self, right: Self, progress: Progress | None = None) -> Pairs:  # noqa: ARG002
+        """Of one field alone nothing can be told."""
+        raise _one_field()
+
+
+@dataclass(frozen=True)
+class ComparedRows:
+    """Two owners' rows, as scoring sees them."""
+
+    ours: VeiledRecords
+    theirs: VeiledRecords
+    same: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return self.ours.layout.names
+
+    @property
+    def levels(self) -> tuple[Levels, ...]:
+        """The levels that each field tells apart."""
+        return tuple(Levels(len(one) - 1) for one in self.ours.cut_offs)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of records there are."""
+        return len(self.ours) * len(self.theirs)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many records the left and the right file have."""
+        return len(self.ours), len(self.theirs)
+
+    @cached_property
+    def shared(self) -> Shared:
+        """The pairs that share a key."""
+        edits = np.array([of.edits for of in self.levels])
+        cut_offs = np.zeros((len(edits), int(edits.max()) + 1), np.int64)
+        for row, one in zip(cut_offs, self.ours.cut_offs, strict=True):
+            row[: len(one)] = one
+        return Shared.of(self.ours.rows, self.theirs.rows, self.ours.layout, cut_offs, edits)
+
+    def suited_passes(self) -> tuple[Pass, ...]:
+        """One for each key: the owners have chosen them."""
+        return passes_of(self.ours.layout.keys, self.shared, self.names, self.levels)
+
+    def candidates(
+        self,
+        passes: Sequence[Pass],  # noqa: ARG002
+        progress: Progress | None = None,
+    ) -> Candidates:
+        """All pairs that share a key."""
+        shared = self.shared
+        if progress:
+            progress(1, 1)
+        first = np.bincount(shared.keys.argmax(axis=1), minlength=len(self.ours.layout.keys))
+        return Candidates(
+            shared.left,
+            shared.right,
+            shared.levels,
+            self.suited_passes(),
+            tuple(shared.keys.sum(axis=0).tolist()),
+            tuple(first.tolist()),
+        )
+
+    def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
+        """The levels of any pairs of rows; all missing where they share no key."""
+        found = np.tile(np.array([of.missing for of in self.levels], np.uint8), (len(left), 1))
+        place = self.shared.place(left.astype(np.int64), right.astype(np.int64))
+        known = np.flatnonzero(place >= 0)
+        found[known] = self.shared.levels[place[known]]
+        return found
+
+    def by_chance(self) -> tuple[Chance, ...]:
+        """What everybody knows of such fields."""
+        return by_chance(self.ours.fields, self.ours.cut_offs, self.gaps())
+
+    def gaps(self) -> Gaps:
+        """Which fields pairs miss, of those that share a key."""
+        missing = np.array([of.missing for of in self.levels])
+        return Gaps.seen(self.shared.levels == missing)
+
+    def frequencies(self) -> Frequencies:
+        """The same for all values: the unit sees none."""
+        known = [chance.equal for chance in self.by_chance()]
+        return Frequencies(
+            np.zeros((len(self.ours), len(known)), np.int32),
+            np.array(known),
+            np.arange(len(known)),
+        )
+
+    def within_left(self, most: int) -> "ComparedRows":  # noqa: ARG002
+        """Nothing: no two records of one owner share a row."""
+        none = replace(self.ours, rows=self.ours.rows[:0])
+        return ComparedRows(none, none, same=True)
+
+    def kin(self) -> tuple[Kin, ...]:
+        """What everybody knows of households and neighbours."""
+        fields = tuple((field.name, field.kind) for field in self.ours.fields)
+        return kin_of(fields, self.ours.layout.keys, self.sizes)
+
+
+def _read_shape(shape: Any, schema: Schema) -> tuple[Layout, tuple[tuple[int, ...], ...], str]:
+    if not isinstance(shape, dict) or shape.keys() != {"keys", "cut_offs", "check"}:
+        raise ValueError("its shape is not that of a veiled bundle")
+    names = tuple(field.name for field in schema.fields)
+    if set(shape["cut_offs"]) != set(names):
+        raise ValueError("its fields are not those of its settings")
+    check = shape["check"]
+    if not isinstance(check, str) or len(check) != DIGITS_OF_CHECK or not check.isalnum():
+        raise ValueError("it does not say which secret it was made with")
+    cut_offs = tuple(
+        read_cut_offs(shape["cut_offs"][field.name], schema.edits_of(field))
+        for field in schema.fields
+    )
+    return Layout(names, read_keys(shape["keys"], schema.fields)), cut_offs, check
+
+
+def _one_field() -> InvalidParameter:
+    return InvalidParameter(
+        "the veiled encoding cannot link records of one field",
+        hint='add fields to linkage.toml, or set encoding = "vectors"',
+    )
