@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from gramlink.kernels.cells import CELL, DRAWS, SKETCH, STREAM, TAG
 from gramlink.kernels.jit import Int, inlined, parallel, serial
 
 Bytes = npt.NDArray[np.uint8]
@@ -15,12 +16,6 @@ Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
-
-DRAWS = 56  # parities that a row shows of a field, under a pad
-SKETCH = DRAWS // 8  # bytes
-CELL = SKETCH + 2  # bytes of a field in a row: its sketch, an equality byte and a missing byte
-STREAM = 80  # bytes of a row's stream for a field: draws, pads, and what is missing is hidden by
-TAG = 8
 
 SKETCH_PAD, EQUAL_PAD, MISSING_PAD, MARK = DRAWS, DRAWS + SKETCH, DRAWS + SKETCH + 1, 72
 

@@ -6,7 +6,6 @@ field that the key does not fix: which parities the row shows, and the pads that
 that is not there, or that occurs twice in the file, gets a row of random bytes instead.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -20,6 +19,7 @@ from gramlink.encodings.veil.layout import Layout
 from gramlink.encodings.veil.sketch import Scale, masks, parities
 from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter
+from gramlink.kernels.cells import BLOCKS
 from gramlink.records.strings import Strings, distinct
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,7 +28,6 @@ Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
 CHUNK = 4096  # records
-STREAM = 5  # blocks of a field in a row
 MOST_OWNERS = 255
 HASH = 16  # bytes
 
@@ -71,7 +70,7 @@ class Writer:
             for one in key.components
         }
         self._fields = np.stack([one.place for one in self._values], axis=1)
-        self._parities = _stacked([one.parities for one in self._values])
+        self._parities = np.concatenate([one.parities for one in self._values])
         self._starts = np.cumsum([0] + [len(one.parities) for one in self._values])
 
     def _valued(self, material: Material, name: str, scale: Scale) -> Values:
@@ -152,7 +151,7 @@ class Writer:
         for key, shown in enumerate(layout.shown):
             hashed, _ = self._key(key, rows)
             seeds = scrambled(hashed, self._secret.key("seeds"))
-            streams = _streams(seeds, STREAM * len(shown), self._secret)
+            streams = _streams(seeds, BLOCKS * len(shown), self._secret)
             equal = np.zeros((len(fields), len(shown)), np.uint8)
             for n, field in enumerate(shown.tolist()):
                 values = seeds ^ self._values[field].whole.words[fields[:, field]]
@@ -181,10 +180,3 @@ def _streams(seeds: Words, blocks: int, secret: Secret) -> Bytes:
     counted = np.repeat(seeds[:, None], blocks, axis=1)
     counted[:, :, 0] ^= np.arange(blocks, dtype=np.uint64)
     return scrambled(counted, secret.key("streams")).view(np.uint8).reshape(len(seeds), -1)
-
-
-def _stacked(tables: list[Words]) -> Words:
-    return np.concatenate(tables)
-
-
-Written = Callable[[], Bytes]
