@@ -92,6 +92,11 @@ class Component:
         return names if self.part == WHOLE else f"{names} ({self.part})"
 
     @property
+    def spelt(self) -> list[str]:
+        """As it stands in a manifest."""
+        return [*self.fields, self.part]
+
+    @property
     def cut(self) -> Cut:
         """How its part is cut out of a value."""
         return PARTS[WHOLE if self.part == EITHER else self.part].cut
@@ -124,7 +129,7 @@ class Key:
     @property
     def spelt(self) -> list[list[str]]:
         """As it stands in a manifest."""
-        return [[*one.fields, one.part] for one in self.components]
+        return [one.spelt for one in self.components]
 
 
 def read_keys(spelt: Any, fields: Sequence[Field]) -> tuple[Key, ...]:

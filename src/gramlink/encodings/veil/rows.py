@@ -19,6 +19,7 @@ from gramlink.encodings.veil.layout import Layout
 from gramlink.encodings.veil.sketch import Scale, masks, parities
 from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter
+from gramlink.io.files import digest
 from gramlink.kernels.cells import BLOCKS
 from gramlink.records.strings import Strings, distinct
 
@@ -83,7 +84,8 @@ class Writer:
 
     def _hash_of(self, texts: Strings, component: Component) -> _Hashes:
         """Keyed hashes of a part of each text, under a key for this component alone."""
-        secret, cut = self._secret.key(f"component {component}"), component.cut
+        # digests, since a field may be called "surname (first 3)"
+        secret, cut = self._secret.key(f"component {digest(component.spelt)}"), component.cut
         found, there = bytearray(), np.ones(len(texts), bool)
         for row, text in enumerate(texts):
             part = cut(text)
@@ -125,8 +127,8 @@ class Writer:
 
     def _key(self, key: int, rows: slice) -> tuple[Words, Bools]:
         """The hash of a key of some records, and which of them have it."""
-        name = "key " + str(self._layout.keys[key])
-        constant = blake2b(name.encode(), key=self._secret.key("keys"), digest_size=HASH).digest()
+        name = digest(self._layout.keys[key].spelt).encode()
+        constant = blake2b(name, key=self._secret.key("keys"), digest_size=HASH).digest()
         fields = self._fields[rows]
         words = np.tile(np.frombuffer(constant, "<u8").astype(np.uint64), (len(fields), 1))
         there = np.ones(len(fields), bool)
