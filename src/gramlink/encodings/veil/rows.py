@@ -18,7 +18,6 @@ from gramlink.encodings.veil.keys import Component
 from gramlink.encodings.veil.layout import Layout
 from gramlink.encodings.veil.sketch import Scale, masks, parities
 from gramlink.engines.local import in_order
-from gramlink.errors import InvalidParameter
 from gramlink.io.files import digest
 from gramlink.kernels.cells import BLOCKS
 from gramlink.records.strings import Strings, distinct
@@ -29,7 +28,6 @@ Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
 CHUNK = 4096  # records
-MOST_OWNERS = 255
 HASH = 16  # bytes
 
 
@@ -60,10 +58,8 @@ class Writer:
     def __init__(
         self, material: Material, secret: Secret, layout: Layout, scales: dict[str, Scale]
     ) -> None:
-        if material.place >= MOST_OWNERS:
-            raise InvalidParameter(f"the veil links at most {MOST_OWNERS} owners")
-        self._layout, self._number = layout, material.place + 1
-        self._secret, self._own = secret, secret.private(material.key)
+        self._layout, self._secret = layout, secret
+        self._own = secret.private(material.key)
         self._values = [self._valued(material, name, scales[name]) for name in layout.names]
         self._hashes = {
             one: [self._hashed(one, name) for name in one.fields]
@@ -127,8 +123,8 @@ class Writer:
 
     def _key(self, key: int, rows: slice) -> tuple[Words, Bools]:
         """The hash of a key of some records, and which of them have it."""
-        name = digest(self._layout.keys[key].spelt).encode()
-        constant = blake2b(name, key=self._secret.key("keys"), digest_size=HASH).digest()
+        about = digest(self._layout.keys[key].spelt).encode()
+        constant = blake2b(about, key=self._secret.key("keys"), digest_size=HASH).digest()
         fields = self._fields[rows]
         words = np.tile(np.frombuffer(constant, "<u8").astype(np.uint64), (len(fields), 1))
         there = np.ones(len(fields), bool)
@@ -160,7 +156,7 @@ class Writer:
                 equal[:, n] = scrambled(values, self._secret.key("equal"))[:, 0] & np.uint64(255)
             write_rows(
                 result, layout.starts[key], sent[:, key], _tags(hashed, self._secret), streams,
-                equal, shown, places, self._parities, self._number,
+                equal, shown, places, self._parities,
             )  # fmt: skip
         return result
 
