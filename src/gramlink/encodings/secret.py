@@ -60,12 +60,15 @@ class Secret:
         """What bundles carry, so that the linkage unit can refuse those of another secret."""
         return self.key("check").hex()
 
-    def private(self, owner_key: bytes) -> bytes:
-        """A key that only the owner with this key can compute, for this exchange and no other."""
+    def private(self, owner: str, owner_key: bytes) -> bytes:
+        """A key that only this owner can compute, for this exchange and no other.
+
+        The name keeps two owners apart that have the same key.
+        """
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-        about = f"{_VERSION} private".encode()
+        about = f"{_VERSION} private {owner}".encode()
         return HKDF(SHA256(), SIZE, self.key("private"), about).derive(owner_key)
 
 

@@ -59,7 +59,7 @@ class Writer:
         self, material: Material, secret: Secret, layout: Layout, scales: dict[str, Scale]
     ) -> None:
         self._layout, self._secret = layout, secret
-        self._own = secret.private(material.key)
+        self._own = secret.private(material.owner, material.key)
         self._values = [self._valued(material, name, scales[name]) for name in layout.names]
         self._hashes = {
             one: [self._hashed(one, name) for name in one.fields]
