@@ -167,7 +167,7 @@ class Writer:
         numbers[:, :, 0] = np.arange(rows.start, rows.stop)[:, None]
         numbers[:, :, 1] = np.arange(blocks)
         drawn = scrambled(numbers, self._own).view(np.uint8).reshape(count, -1)
-        return np.ascontiguousarray(drawn[:, : self._layout.width])
+        return drawn[:, : self._layout.width].copy()
 
 
 def _tags(hashed: Words, secret: Secret) -> Words:
