@@ -17,7 +17,7 @@ from veiling import (
     by_definition,
     parties,
     veiled,
-)  # fmt: skip
+)
 
 CUT_OFFS = {name: SCALES[name].cut_offs for name in NAMES}
 
