@@ -24,7 +24,7 @@ FIELDS = (
     Field(name="postcode", kind="digits", length=5),
     Field(name="sex", kind="category", length=1),
 )
-SCHEMA = Schema(fields=FIELDS, encoding="veiled")
+SCHEMA = Schema(fields=FIELDS, encoding="veiled", edits=2)
 NAMES = tuple(field.name for field in FIELDS)
 TEXT_BASE = ("A", "E", "N", "AN", "NN", "MA", "ANN", "⊢M")
 BASES = {
