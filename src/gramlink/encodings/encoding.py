@@ -83,17 +83,16 @@ class Compared(Protocol):
 class Material:
     """What an owner has to make a bundle from: its records, the bases, and its keys.
 
-    `left` says whether it sends what only left owners send, and `place` is its place among the
-    owners by name.
+    `left` says whether it sends what only left owners send.
 
     Privacy: raw records and keys; it never leaves the owner.
     """
 
+    owner: str
     strings: Mapping[str, Strings]
     bases: Mapping[str, Base]
     schema: Schema
     left: bool
-    place: int
     key: bytes = field(repr=False)  # this owner's own
     secret: Secret | None = None  # what the owners of this exchange share
 

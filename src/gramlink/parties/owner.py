@@ -207,11 +207,11 @@ class Owner:
         self, projection: Projection, rows: Ints, secret: Secret | None = None
     ) -> Material:
         return Material(
+            self.name,
             {field.name: self.records[field.name].take(rows) for field in self.schema.fields},
             projection.bases,
             self.schema,
             self.name in projection.left,
-            projection.owners.index(self.name),
             self.key,
             secret,
         )

@@ -1,6 +1,7 @@
 """The veiled encoding: rows that the linkage unit can compare only where two owners share a key."""
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,7 +32,7 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 COLUMN = "rows"
-DIGITS_OF_CHECK = 64
+CHECK = "[0-9a-f]{64}"
 CHUNK = 50_000  # records that are made into objects at once
 
 
@@ -266,10 +267,10 @@ def _read_shape(shape: Any, schema: Schema) -> tuple[Layout, tuple[tuple[int, ..
     if not isinstance(shape, dict) or shape.keys() != {"keys", "cut_offs", "check"}:
         raise ValueError("its shape is not that of a veiled bundle")
     names = tuple(field.name for field in schema.fields)
-    if set(shape["cut_offs"]) != set(names):
+    if not isinstance(shape["cut_offs"], dict) or set(shape["cut_offs"]) != set(names):
         raise ValueError("its fields are not those of its settings")
     check = shape["check"]
-    if not isinstance(check, str) or len(check) != DIGITS_OF_CHECK or not check.isalnum():
+    if not isinstance(check, str) or not re.fullmatch(CHECK, check):
         raise ValueError("it does not say which secret it was made with")
     cut_offs = tuple(
         read_cut_offs(shape["cut_offs"][field.name], schema.edits_of(field))
