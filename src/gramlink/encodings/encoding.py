@@ -1,8 +1,10 @@
 """The seam between what an owner sends of its records and what the linkage unit does with it."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -16,6 +18,8 @@ from gramlink.encodings.secret import Secret
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
+from gramlink.records.choices import ENCODINGS
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
@@ -124,6 +128,14 @@ class EncodedRecords(ABC):
 
     @classmethod
     @abstractmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:
+        """What it shows the linkage unit of each record, which ledgers add up.
+
+        It follows from the schema alone, so that an owner can refuse before anything is encoded.
+        """
+
+    @classmethod
+    @abstractmethod
     def columns_of(
         cls, shape: Any, schema: Schema, present: Collection[str]
     ) -> dict[str, pl.DataType | type[pl.DataType]]:
@@ -154,6 +166,13 @@ class EncodedRecords(ABC):
     def columns(self) -> dict[str, pl.Series]:
         """The columns exactly as they are sent."""
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that is shown: the same for the same records, keys and secret."""
+        whole = BytesIO()
+        pl.DataFrame(self.columns()).write_ipc(whole)
+        return hashlib.sha256(whole.getbuffer()).hexdigest()
+
     @abstractmethod
     def compare(self, right: Self) -> Compared:
         """These records compared with another owner's; these are the left ones."""
@@ -166,3 +185,9 @@ class EncodedRecords(ABC):
     @abstractmethod
     def near(self, right: Self, progress: Progress | None = None) -> Pairs:
         """All pairs that are near enough in the first field, for records of one field."""
+
+
+def encoding_of(name: str) -> type[EncodedRecords]:
+    """The encoding of this name."""
+    found: type[EncodedRecords] = ENCODINGS[name].value
+    return found

@@ -22,6 +22,7 @@ from gramlink.errors import InvalidParameter
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
@@ -59,7 +60,7 @@ class VeiledRecords(EncodedRecords):
                 "the veiled encoding needs a secret that the owners of this exchange share",
                 hint="each owner contributes to it: see docs/veil.md",
             )
-        layout = Layout(tuple(field.name for field in schema.fields), planned(schema))
+        layout = _layout(schema)
         of_fields = scales(schema, dict(material.bases))
         return cls(
             Writer(material, secret, layout, of_fields).written(),
@@ -68,6 +69,11 @@ class VeiledRecords(EncodedRecords):
             schema.fields,
             secret.check,
         )
+
+    @classmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:
+        """A row for each key, with fresh draws of each field that the key does not fix."""
+        return _layout(schema).disclosure
 
     @classmethod
     def columns_of(
@@ -231,6 +237,10 @@ class ComparedRows:
         """What everybody knows of households and neighbours."""
         fields = tuple((field.name, field.kind) for field in self.ours.fields)
         return kin_of(fields, self.ours.layout.keys, self.sizes)
+
+
+def _layout(schema: Schema) -> Layout:
+    return Layout(tuple(field.name for field in schema.fields), planned(schema))
 
 
 def _read_shape(shape: Any, schema: Schema) -> tuple[Layout, tuple[tuple[int, ...], ...], str]:
