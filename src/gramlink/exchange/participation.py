@@ -75,6 +75,7 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             Owner(place.party, records, schema, owner_key(folder / KEY)),
             entry.own_identity(folder, place),
         )
+        entry.check_exposure(part, ledger)
         return _go(part, ledger, choices)
 
 
@@ -112,7 +113,7 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     mined = steps.mine(part, ledger)
     steps.share(part, mined, keys)
     projection = steps.gather(part, mined, keys)
-    steps.embed(part, projection)
+    steps.embed(part, projection, ledger)
     steps.send(part)
     steps.await_results(part)
     done = collect(part, projection, terms.returns[part.owner.name], choices.output)

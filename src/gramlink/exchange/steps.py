@@ -132,12 +132,14 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
 
 
 @logged("exchange, embed")
-def embed(part: Part, projection: Projection) -> None:
+def embed(part: Part, projection: Projection, ledger: Ledger) -> None:
     """The sealed bundle, made once: the same bytes are sent at every try."""
     if part.folder.has(BUNDLE):
         return
     bundle = part.owner.embed(
         projection,
+        ledger=ledger,
+        unit=part.place.unit,
         exchange=part.place.exchange,
         reply=part.identity.recipient,
         created=moment(),

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.pseudonyms import pseudonyms
+from gramlink.bundles.pseudonyms import key_fingerprint, pseudonyms
 from gramlink.bundles.sealing import Recipient
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.vectors import Encoded
-from gramlink.encodings.encoding import EncodedRecords, Material
+from gramlink.encodings.encoding import EncodedRecords, Material, encoding_of
 from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
@@ -25,8 +26,8 @@ from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
+from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
-from gramlink.records.choices import ENCODINGS
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences
 from gramlink.records.strings import kinds
@@ -155,6 +156,8 @@ class Owner:
         self,
         projection: Projection,
         *,
+        ledger: Ledger | None = None,
+        unit: Recipient | None = None,
         exchange: str = "",
         reply: Recipient | None = None,
         created: str = "",
@@ -166,10 +169,15 @@ class Owner:
         tell common ones by their number.
 
         Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
-        linkage unit only.
+        linkage unit only. What it shows that unit is on disk in the ledger before it is handed
+        out, and is refused beyond the ledger's limit before anything is encoded. Without a ledger
+        nothing is accounted for: for trying out where no bundle leaves the process.
         """
         self.check(projection)
-        return Bundle(
+        if ledger:
+            check_secrecy(self.schema.agreed)
+            ledger.check(self.exposure(unit, exchange))
+        bundle = Bundle(
             owner=self.name,
             settings=for_the_unit(self.schema),
             projection=projection.digest,
@@ -182,6 +190,25 @@ class Owner:
             reply=reply,
             created=created,
         )
+        if ledger:
+            ledger.expose(self.exposure(unit, exchange, bundle.digest))
+        return bundle
+
+    def exposure(self, unit: Recipient | None, exchange: str, digest: str = "") -> Exposure:
+        """What a bundle shows a linkage unit, as a ledger records it.
+
+        Privacy: for this owner only; of the key of the pseudonyms it has a fingerprint.
+        """
+        encoding = encoding_of(self.schema.encoding)
+        return Exposure(
+            exchange,
+            unit.key if unit else UNSEALED,
+            encoding.name,
+            len(self._sent.ids),
+            encoding.disclosure(self.schema),
+            key_fingerprint(self.key),
+            digest,
+        )
 
     def encoded(
         self, projection: Projection, rows: Ints, secret: Secret | None = None
@@ -190,7 +217,7 @@ class Owner:
 
         Privacy: reads raw records; what it returns is for the linkage unit only.
         """
-        encoding: type[EncodedRecords] = ENCODINGS[self.schema.encoding].value
+        encoding = encoding_of(self.schema.encoding)
         return encoding.of(self._material(projection, rows, secret))
 
     def embedded(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
