@@ -521,6 +521,15 @@ def test_a_ledger_with_nothing_wrong_is_read(path):
     assert Ledger(path, "hospital", Fraction(1)).state.left == 0
 
 
+def test_a_ledger_from_before_exposures_were_counted_takes_them(path):
+    write(path, [HEADER, ONE, RELEASE])
+    ledger = Ledger(path, "hospital", Fraction(1))
+    assert (ledger.state.exposures, ledger.state.most_exposures) == ((), 10)
+    ledger.expose(exposure())
+    assert ledger.state.left == Fraction(1, 2)
+    assert len(ledger.state.exposures) == 1
+
+
 @pytest.mark.parametrize("kind", SPOILT)
 def test_nothing_can_be_spent_from_a_ledger_where(ledger, path, kind):
     write(path, SPOILT[kind])

@@ -1,8 +1,8 @@
 """Exposure: what a linkage unit was shown of a data set, and what that adds up to.
 
 Epsilon does not cover it. An encoding may show everything about a record at once, or only some
-draws from what there is to see. Fresh draws about the same values add up over exchanges, so they
-are counted: whoever has seen enough of them has seen everything.
+draws from what there is to see. Fresh draws about the same values add up over exchanges: the more
+of them a unit has seen, the better it knows how far apart values are. So they are counted.
 """
 
 import hashlib
