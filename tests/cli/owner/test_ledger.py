@@ -38,7 +38,9 @@ def test_it_says_of_each_unit_what_it_was_shown_and_what_that_adds_up_to(ledger,
     ledger.expose(exposure("a1", exchange="stroke"))
     ledger.expose(exposure("a2", exchange="heart", records=1200))
     said = says()
-    start = said.index(f"to the linkage unit with the key {UNIT.fingerprint}: 2 bundles")
+    start = said.index(
+        f"to the linkage unit with the key {UNIT.fingerprint}: 2 bundles of at most 1,200 records"
+    )
     assert said[start + 1].endswith("stroke veiled 1,000 records")
     assert said[start + 2].endswith("heart veiled 1,200 records")
     assert said[start + 3 : start + 5] == [
@@ -59,7 +61,9 @@ def test_it_says_what_showed_everything(ledger, says):
 def test_what_was_not_sealed_is_said_to_count_for_every_unit(ledger, says):
     ledger.expose(exposure("a1", unit=UNSEALED))
     said = says()
-    assert "to whoever has the files, which are not sealed: 1 bundle" in said
+    assert (
+        "to whoever has the files, which are not sealed: 1 bundle of at most 1,000 records" in said
+    )
     assert any(line.endswith("bundle a1a1a1a1a1a1 veiled 1,000 records") for line in said)
     assert "Bundles that are not sealed count for every linkage unit: any may read them." in said
 

@@ -95,7 +95,8 @@ def _exposed(state: "State") -> Iterator[str]:
         return
     yield "Epsilon does not cover what linkage units were shown:"
     for total in state.shown:
-        yield f"to {reader(total.unit)}: {_times(len(total.exposures), 'bundle')}"
+        bundles, records = _times(len(total.exposures), "bundle"), _times(total.records, "record")
+        yield f"to {reader(total.unit)}: {bundles} of at most {records}"
         for one in total.exposures:
             yield f"  {one.time}  {_name(one)}  {one.encoding}  {_times(one.records, 'record')}"
         if total.everything:
