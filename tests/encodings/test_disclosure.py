@@ -8,7 +8,7 @@ import pytest
 from gramlink.embedding.projection import agree
 from gramlink.encodings.encoding import encoding_of
 from gramlink.encodings.secret import Secret
-from gramlink.kernels.veil import CELL, DRAWS, TAG
+from gramlink.kernels.cells import CELL, DRAWS, TAG
 from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
 from gramlink.records.reading import read_records

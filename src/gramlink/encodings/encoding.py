@@ -84,17 +84,16 @@ class Compared(Protocol):
 class Material:
     """What an owner has to make a bundle from: its records, the bases, and its keys.
 
-    `left` says whether it sends what only left owners send, and `place` is its place among the
-    owners by name.
+    `left` says whether it sends what only left owners send.
 
     Privacy: raw records and keys; it never leaves the owner.
     """
 
+    owner: str
     strings: Mapping[str, Strings]
     bases: Mapping[str, Base]
     schema: Schema
     left: bool
-    place: int
     key: bytes = field(repr=False)  # this owner's own
     secret: Secret | None = None  # what the owners of this exchange share
 
@@ -119,7 +118,9 @@ class EncodedRecords(ABC):
     """
 
     name: ClassVar[str]  # in the manifest of a bundle
+    shown_as: ClassVar[str]  # what an owner is told that it sends
     needs_secret: ClassVar[bool] = False  # of the owners, for each exchange
+    hides_grams: ClassVar[bool] = False  # even from whoever knows which they are
 
     @classmethod
     @abstractmethod
@@ -143,6 +144,24 @@ class EncodedRecords(ABC):
 
         `present` are the columns it has. A shape that cannot be is a `ValueError`.
         """
+
+    @classmethod
+    @abstractmethod
+    def check_schema(cls, schema: Schema) -> None:
+        """Refuse a schema whose records it cannot encode, before anything is spent on them."""
+
+    @classmethod
+    @abstractmethod
+    def size(cls, schema: Schema) -> int:
+        """About how many bytes of a record are sent, before they are packed."""
+
+    @classmethod
+    def least(cls, shape: Any, schema: Schema) -> int:  # noqa: ARG003
+        """How many bytes each record takes, however well the rest is packed.
+
+        A shape that cannot be is a `ValueError`.
+        """
+        return 0
 
     @classmethod
     @abstractmethod

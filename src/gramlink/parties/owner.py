@@ -48,6 +48,9 @@ class Owner:
     schema: Schema
     key: bytes
 
+    def __post_init__(self) -> None:
+        encoding_of(self.schema.encoding).check_schema(self.schema)
+
     @property
     def pseudonyms(self) -> tuple[str, ...]:
         """The pseudonym that each record is sent under; records that are the same share one."""
@@ -232,11 +235,11 @@ class Owner:
         self, projection: Projection, rows: Ints, secret: Secret | None = None
     ) -> Material:
         return Material(
+            self.name,
             {field.name: self.records[field.name].take(rows) for field in self.schema.fields},
             projection.bases,
             self.schema,
             self.name in projection.left,
-            projection.owners.index(self.name),
             self.key,
             secret,
         )

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.veil.keys import Key
+from gramlink.kernels.cells import CELL, DRAWS, TAG
 from gramlink.privacy.exposure import Disclosure
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
-
-TAG, CELL = 8, 9  # bytes of a tag, and of a field in a row
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,6 @@ class Layout:
     @property
     def disclosure(self) -> Disclosure:
         """How many rows of a record it shows, and how many draws of each field in all of them."""
-        from gramlink.kernels.veil import DRAWS
-
         times = np.bincount(np.concatenate(self.shown), minlength=len(self.names)).tolist()
         draws = {name: DRAWS * often for name, often in zip(self.names, times, strict=True)}
         return Disclosure(len(self.keys), draws)
