@@ -10,6 +10,7 @@ from gramlink.bundles.pseudonyms import key_fingerprint
 from gramlink.bundles.sealing import new_identity
 from gramlink.embedding.projection import agree
 from gramlink.errors import ExposureExceeded, InvalidSchema, Mismatch
+from gramlink.parties.contribution import own_contribution
 from gramlink.parties.owner import Owner
 from gramlink.privacy.exposure import UNSEALED
 from gramlink.privacy.ledger import Ledger
@@ -148,6 +149,17 @@ def test_what_is_refused_for_another_reason_is_no_exposure(ledger, unit, project
     with pytest.raises(InvalidSchema, match="could know the grams"):
         parties[0].embed(agreed, ledger=ledger, unit=unit)
     assert not ledger.path.exists()
+
+
+def test_what_the_secret_may_not_encode_is_no_exposure(ledger, unit, projection, tmp_path):
+    path = tmp_path / "clinic.contribution"
+    own_contribution(path, "clinic", "stroke", owner().schema)
+    told = {"ledger": ledger, "unit": unit, "exchange": "stroke", "contribution": path}
+    owner().embed(projection, **told)
+    before = ledger.path.read_bytes()
+    with pytest.raises(Mismatch, match="has encoded other records"):
+        owner(people=LEFT[::-1]).embed(projection, **told)
+    assert ledger.path.read_bytes() == before
 
 
 def test_without_a_ledger_nothing_is_accounted_for(projection, tmp_path):

@@ -18,7 +18,6 @@ from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import (
     Contribution,
-    encode_once,
     needs_secret,
     own_contribution,
     secret_of,
@@ -181,9 +180,8 @@ def embed(part: Part, projection: Projection, secret: Secret | None, ledger: Led
         reply=part.identity.recipient,
         created=moment(),
         secret=secret,
+        contribution=part.folder / CONTRIBUTION if secret else None,
     )
-    if secret:
-        encode_once(part.folder / CONTRIBUTION, bundle.records)
     sealed = seal(bundle.to_bytes(), [part.place.unit])
     part.folder.write(BUNDLE, sealed)
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")

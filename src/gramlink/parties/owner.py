@@ -25,6 +25,7 @@ from gramlink.io.files import read_bytes, written_whole
 from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
+from gramlink.parties.contribution import encode_once
 from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
@@ -165,6 +166,7 @@ class Owner:
         reply: Recipient | None = None,
         created: str = "",
         secret: Secret | None = None,
+        contribution: Path | None = None,
     ) -> Bundle:
         """The bundle for the linkage unit, with thresholds if this owner is the left one.
 
@@ -173,7 +175,8 @@ class Owner:
 
         Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
         linkage unit only. What it shows that unit is on disk in the ledger before it is handed
-        out, and is refused beyond the ledger's limit before anything is encoded. Without a ledger
+        out, and is refused beyond the ledger's limit before anything is encoded. The file of this
+        owner's contribution to the secret keeps it from encoding anything else. Without a ledger
         nothing is accounted for: for trying out where no bundle leaves the process.
         """
         self.check(projection)
@@ -193,6 +196,8 @@ class Owner:
             reply=reply,
             created=created,
         )
+        if contribution:
+            encode_once(contribution, bundle.records)
         if ledger:
             ledger.expose(self.exposure(unit, exchange, bundle.digest))
         return bundle

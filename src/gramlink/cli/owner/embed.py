@@ -65,7 +65,6 @@ def embed(
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
     from gramlink.embedding.projection import Projection
     from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
-    from gramlink.parties.contribution import encode_once
     from gramlink.parties.one_process import new_secret
     from gramlink.parties.owner import Owner
     from gramlink.privacy.ledger import Ledger
@@ -102,6 +101,7 @@ def embed(
             reply=reply,
             created=moment(),
             secret=secret,
+            contribution=files.own(owner) if secret and ledger else None,
         )
 
     # make a key file only when a bundle is written; until then, pseudonyms are made up
@@ -117,8 +117,6 @@ def embed(
         ledger.check(Owner(owner, records, schema, made_up).exposure(unit, exchange))
     with written_whole(output, mode=0o600) as file:
         bundle = embedded(owner_key(key_file), ledger)
-        if secret:
-            encode_once(files.own(owner), bundle.records)
         packed = bundle.to_bytes()
         file.write(seal(packed, [unit]) if unit else packed)
     same = len(records) - len(bundle.ids)
