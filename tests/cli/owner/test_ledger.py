@@ -68,9 +68,12 @@ def test_what_was_not_sealed_is_said_to_count_for_every_unit(ledger, says):
     assert "Bundles that are not sealed count for every linkage unit: any may read them." in said
 
 
-def test_a_ledger_without_exposures_says_so(ledger, says):
+def test_a_ledger_without_exposures_says_so_and_what_it_permits(ledger, says):
     ledger.charge(Fraction(1, 10), "mine surname", {})
-    assert "No linkage unit was shown anything of this data set." in says()
+    assert says("--exposures", "3")[-2:] == [
+        "No linkage unit was shown anything of this data set.",
+        "Any one linkage unit may get 3 bundles that add up; --exposures changes that.",
+    ]
 
 
 def test_programs_get_the_same_as_json(ledger, run):

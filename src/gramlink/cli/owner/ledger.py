@@ -90,10 +90,10 @@ def _exposed(state: "State") -> Iterator[str]:
     """What each linkage unit was shown, and what it adds up to."""
     from gramlink.privacy.exposure import UNSEALED, reader
 
-    if not state.shown:
+    if state.shown:
+        yield "Epsilon does not cover what linkage units were shown:"
+    else:
         yield "No linkage unit was shown anything of this data set."
-        return
-    yield "Epsilon does not cover what linkage units were shown:"
     for total in state.shown:
         bundles, records = _times(len(total.exposures), "bundle"), _times(total.records, "record")
         yield f"to {reader(total.unit)}: {bundles} of at most {records}"
