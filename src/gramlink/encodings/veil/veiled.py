@@ -24,6 +24,7 @@ from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
@@ -73,6 +74,11 @@ class VeiledRecords(EncodedRecords):
             schema.fields,
             secret.check,
         )
+
+    @classmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:
+        """A row for each key, with fresh draws of each field that the key does not fix."""
+        return _layout(schema).disclosure
 
     @classmethod
     def columns_of(
