@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -112,6 +113,14 @@ def test_each_place_of_a_cell_is_uniform():
         for field in range(cells.shape[1]):
             assert uniform(cells[:, field, place] >> 4, 16)
             assert uniform(cells[:, field, place] & 15, 16)
+
+
+def test_the_cells_of_a_row_have_nothing_in_common():
+    """Even if everybody has the same values, but for the key."""
+    party = Party("clinic", b"key", tuple(filled(["MILLER"] * MANY)))
+    _, cells = cells_of(veiled(party, [BORN]), 0)
+    for one, other in combinations(range(cells.shape[1]), 2):
+        assert uniform(cells[:, one] ^ cells[:, other])
 
 
 # 2. Of two rows with different tags, nothing, even if their records are the same.
@@ -269,6 +278,7 @@ def test_values_that_differ_show_a_number_of_draws_and_nothing_else():
     bits = np.unpackbits((one ^ other)[:, SURNAME, :SKETCH], axis=1)
     share, error = apart / 256, math.sqrt(apart / 256 / 4096)
     assert bits.mean(axis=0) == pytest.approx(np.full(bits.shape[1], share), abs=5 * error)
+    assert bits.mean() == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / bits.size))
     together = np.corrcoef(bits, rowvar=False) - np.eye(bits.shape[1])
     assert abs(together).max() < 6 / math.sqrt(4096)
     assert uniform((one ^ other)[:, SURNAME, SKETCH])
