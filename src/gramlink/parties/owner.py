@@ -1,7 +1,7 @@
 """The data owner: the only party that sees its records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -47,7 +47,7 @@ class Owner:
     name: str
     records: Records
     schema: Schema
-    key: bytes
+    key: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
         encoding_of(self.schema.encoding).check_schema(self.schema)
