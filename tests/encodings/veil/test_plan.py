@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gramlink.encodings.veil import plan
 from gramlink.encodings.veil.keys import Component, Key, read_keys
 from gramlink.encodings.veil.layout import spelt
-from gramlink.encodings.veil.plan import MOST, planned
+from gramlink.encodings.veil.plan import MOST, check_plan, planned
 from gramlink.encodings.veil.relatives import SELDOM, together
 from gramlink.errors import InvalidSchema
 from gramlink.records.fields import Field
@@ -73,6 +73,27 @@ def test_stated_passes_become_keys():
         Key((Component(("surname",)), Component(("date_of_birth",)))),
         Key((Component(("given_name",)),)),
     )
+
+
+def test_the_order_of_the_fields_in_a_pass_makes_no_other_key():
+    one, other = (
+        planned(schema(*PERSON, passes=({first: 0, second: 0},)))
+        for first, second in (("sex", "surname"), ("surname", "sex"))
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    "passes",
+    [
+        ({"surname": 0, "sex": 0}, {"sex": 0, "surname": 0}),
+        tuple({"surname": 0} for _ in range(65)),
+    ],
+    ids=["twice", "too many"],
+)
+def test_passes_that_the_unit_would_refuse_are_refused_before_anything_is_spent(passes):
+    with pytest.raises(InvalidSchema, match="different passes, at most 64"):
+        check_plan(schema(*PERSON, passes=passes))
 
 
 def test_a_stated_pass_within_edits_is_refused():

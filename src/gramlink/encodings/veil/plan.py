@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.encodings.veil.keys import EITHER, PARTS, WHOLE, Component, Key
+from gramlink.encodings.veil.keys import EITHER, MOST_KEYS, PARTS, WHOLE, Component, Key
 from gramlink.encodings.veil.population import Known, known_of
 from gramlink.encodings.veil.relatives import HOUSEHOLD, SELDOM, Fields, rarity, together
 from gramlink.errors import InvalidSchema
@@ -46,7 +46,7 @@ WORTH = 1e-5  # the share of matches that a further key must add
 def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
     """The keys of a schema: those that it states, or as many as `most` that find most."""
     if schema.passes:
-        return tuple(_stated(one) for one in schema.passes)
+        return _stated(schema)
     check_plan(schema)
     return _chosen(tuple((field.name, field.kind) for field in schema.fields), most)
 
@@ -54,7 +54,7 @@ def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
 def check_plan(schema: Schema) -> None:
     """Refuse a schema for which there is no plan, without making one."""
     if schema.passes:
-        planned(schema)
+        _stated(schema)
         return
     fields = _telling(tuple((field.name, field.kind) for field in schema.fields))
     if next(_allowed(fields), None) is None:
@@ -64,13 +64,23 @@ def check_plan(schema: Schema) -> None:
         )
 
 
-def _stated(edits: dict[str, int]) -> Key:
-    if any(edits.values()):
+def _stated(schema: Schema) -> tuple[Key, ...]:
+    """The keys that a schema states, with their fields in the order of the schema."""
+    if any(any(one.values()) for one in schema.passes):
         raise InvalidSchema(
             "under the veil, fields of a pass are equal: it cannot compare within edits",
             hint="in linkage.toml, set the edits of all passes to 0, or leave the passes out",
         )
-    return Key(tuple(Component((name,)) for name in edits))
+    keys = tuple(
+        Key(tuple(Component((field.name,)) for field in schema.fields if field.name in one))
+        for one in schema.passes
+    )
+    if len(set(keys)) < len(keys) or len(keys) > MOST_KEYS:
+        raise InvalidSchema(
+            f"the veil needs different passes, at most {MOST_KEYS}",
+            hint="in linkage.toml, delete the passes that are there twice",
+        )
+    return keys
 
 
 @lru_cache(maxsize=16)
