@@ -42,4 +42,4 @@ def test_the_constants_are_those_of_the_sketches():
     text, digits = sketch.CAPS["text"], sketch.CAPS["digits"]
     caps = f"{text[1]} for grams of one symbol and {text[2]} for two in text, {digits[1]} and"
     assert f"{caps} {digits[2]} in digits" in " ".join(PAGE.split())
-    assert f"in {sketch.WHOLE:,}ths" in PAGE
+    assert f"in {sketch.UNIT:,}ths" in PAGE

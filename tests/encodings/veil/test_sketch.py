@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gramlink.encodings.secret import Secret
 from gramlink.encodings.veil.sketch import (
     STEEP,
-    WHOLE,
+    UNIT,
     Scale,
     made_up,
     masks,
@@ -84,7 +84,7 @@ def test_parities_of_another_secret_or_field_are_others():
 
 
 def test_a_third_of_the_parities_differ_at_two_edits_and_fewer_at_one():
-    third = round((1 - math.exp(-STEEP)) / 2 * WHOLE)
+    third = round((1 - math.exp(-STEEP)) / 2 * UNIT)
     for field, of in scales(SCHEMA, BASES).items():
         edits = SCHEMA.edits_of(SCHEMA[field])
         assert len(of.cut_offs) == edits + 1
@@ -110,7 +110,7 @@ def test_cut_offs_are_the_same_each_time_and_read_no_record():
         ([], "for each number of edits"),
         ([1, 2, 3], "do not rise from 0"),
         ([0, 3, 2], "do not rise from 0"),
-        ([0, 1, WHOLE + 1], "do not rise from 0"),
+        ([0, 1, UNIT + 1], "do not rise from 0"),
         ([0, -1, 2], "do not rise from 0"),
         ([0, 1, True], "not whole numbers"),
         ([0, 1.0, 2], "not whole numbers"),
