@@ -31,6 +31,7 @@ class HashedRecords(EncodedRecords):
 
     name: ClassVar[str] = "hashed"
     shown_as: ClassVar[str] = "sums of gram counts"
+    unit_learns: ClassVar[str] = "sums of gram counts"
 
     @classmethod
     def of(cls, material):

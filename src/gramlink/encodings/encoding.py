@@ -119,6 +119,7 @@ class EncodedRecords(ABC):
 
     name: ClassVar[str]  # in the manifest of a bundle
     shown_as: ClassVar[str]  # what an owner is told that it sends
+    unit_learns: ClassVar[str]  # what the linkage unit learns of records, in a sentence's end
     needs_secret: ClassVar[bool] = False  # of the owners, for each exchange
     hides_grams: ClassVar[bool] = False  # even from whoever knows which they are
 

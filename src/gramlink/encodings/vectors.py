@@ -41,6 +41,10 @@ class VectorRecords(EncodedRecords):
 
     name: ClassVar[str] = "vectors"
     shown_as: ClassVar[str] = "gram counts"
+    unit_learns: ClassVar[str] = (
+        "gram counts and rounded thresholds of each; with effort it could infer values, which is "
+        "why it must be trusted"
+    )
 
     @classmethod
     def of(cls, material: Material) -> Self:

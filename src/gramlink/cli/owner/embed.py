@@ -41,8 +41,8 @@ def embed(
     contribution: Annotated[
         list[Path] | None,
         typer.Option(
-            help="An owner's contribution, if the encoding needs them; name those of all owners. "
-            "Default: EXCHANGE-OWNER.contribution, or the same with .age."
+            help="A file with an owner's contribution, if the encoding needs them; name those of "
+            "all. Default: EXCHANGE-OWNER.contribution, or OWNER.mined.json.age."
         ),
     ] = None,
     ledger_file: LedgerFile = None,

@@ -53,6 +53,10 @@ class VeiledRecords(EncodedRecords):
 
     name: ClassVar[str] = "veiled"
     shown_as: ClassVar[str] = "veiled rows"
+    unit_learns: ClassVar[str] = (
+        "which records share a key of the owners, such as a name and a date of birth, and in which "
+        "fields these are equal, near, far apart or missing; of all others nothing"
+    )
     needs_secret: ClassVar[bool] = True
     hides_grams: ClassVar[bool] = True
 
