@@ -50,3 +50,15 @@ def test_relatives_are_as_many_as_the_smaller_file_has_and_keys_seldom_find_them
     for one in (household, *others):
         assert len(one.equal) == len(FIELDS)
         assert ((one.equal >= 0) & (one.equal <= 1)).all()
+
+
+def test_neighbours_are_known_where_two_fields_say_where_somebody_lives():
+    place = (*FIELDS, ("city", "text"))
+    keys = (Key((Component(("surname",)), Component(("date_of_birth",)))),)
+    _, neighbours = kin_of(place, keys, (1000, 5000))
+    assert neighbours.seen is None
+    assert 0 < neighbours.count < 1000 * 5000
+    equal = dict(zip([name for name, _ in place], neighbours.equal.tolist(), strict=True))
+    assert equal["city"] == known_of("city", "text").neighbours
+    assert equal["surname"] == 2.0 ** -known_of("surname", "text").chance[0]
+    assert len(kin_of(FIELDS, keys, (1000, 5000))) == 1  # a postcode alone
