@@ -25,7 +25,6 @@ from gramlink.records.schema import Schema
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-MOST = 16  # rows of a record, unless the schema states more passes
 MOST_FIELDS = 10  # that keys are made of: with more, there are too many keys to try
 MADE_UP, SEED = 5000, 2013
 SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
@@ -43,12 +42,12 @@ AGAIN = 0.1  # what finding a match once more is worth, beside finding it once
 WORTH = 1e-5  # the share of matches that a further key must add
 
 
-def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
-    """The keys of a schema: those that it states, or as many as `most` that find most."""
+def planned(schema: Schema) -> tuple[Key, ...]:
+    """The keys of a schema: those that it states, or as many as its `rows` that find most."""
     if schema.passes:
         return _stated(schema)
     check_plan(schema)
-    return _chosen(tuple((field.name, field.kind) for field in schema.fields), most)
+    return _chosen(tuple((field.name, field.kind) for field in schema.fields), schema.rows)
 
 
 def check_plan(schema: Schema) -> None:
