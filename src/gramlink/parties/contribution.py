@@ -169,8 +169,8 @@ def erase(*paths: Path) -> None:
     """
     for path in paths:
         try:
-            path.unlink(missing_ok=True)
             path.with_name(f".{path.name}.lock").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # last, as it says that there is something to erase
         except OSError as error:
             raise InvalidFile(
                 f"{path} cannot be deleted: {error.strerror or error}",
