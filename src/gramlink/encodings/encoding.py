@@ -168,6 +168,11 @@ class EncodedRecords(ABC):
         """What must be the same at all owners, as JSON; part of the manifest."""
 
     @property
+    def secret_check(self) -> str:
+        """The same for owners who share a secret, of which it tells nothing; empty if none does."""
+        return ""
+
+    @property
     @abstractmethod
     def leads(self) -> bool:
         """Whether it contains what only left owners send."""

@@ -129,6 +129,11 @@ class VeiledRecords(EncodedRecords):
         }
 
     @property
+    def secret_check(self) -> str:
+        """The word in the shape."""
+        return self.check
+
+    @property
     def leads(self) -> bool:
         """Every owner sends the same."""
         return True
