@@ -85,6 +85,8 @@ def embed(
         else files.secret(identity_file, projection, exchange, schema)
     )
 
+    own = files.own(owner) if secret and not unknown else None
+
     def embedded(key: bytes) -> "Bundle":
         party = Owner(owner, records, schema, key)
         return party.embed(
@@ -101,8 +103,8 @@ def embed(
         return
     with written_whole(output, mode=0o600) as file:
         bundle = embedded(owner_key(key_file))
-        if secret:
-            encode_once(files.own(owner), bundle.records)
+        if own:
+            encode_once(own, bundle.records)
         packed = bundle.to_bytes()
         file.write(seal(packed, [unit]) if unit else packed)
     same = len(records) - len(bundle.ids)
