@@ -39,6 +39,18 @@ class ContributionFiles:
             return cls(tuple(given or ()))
         return cls(tuple(_found(contribution_file(exchange, owner)) for owner in owners))
 
+    @classmethod
+    def to_erase(
+        cls, given: Sequence[Path] | None, exchange: str, owners: Sequence[str], schema: "Schema"
+    ) -> "ContributionFiles":
+        """The same, with what was opened and what is sealed, whichever of them was read."""
+        from gramlink.parties.contribution import needs_secret
+
+        if given or not needs_secret(schema):
+            return cls(tuple(given or ()))
+        plain = [contribution_file(exchange, owner) for owner in owners]
+        return cls(tuple(one for file in plain for one in (file, _sealed(file))))
+
     @property
     def complete(self) -> bool:
         """Whether all of them are there."""
@@ -89,5 +101,9 @@ class ContributionFiles:
 
 def _found(plain: Path) -> Path:
     """The file, opened already, or sealed as it came."""
-    sealed = plain.with_name(f"{plain.name}.age")
+    sealed = _sealed(plain)
     return sealed if sealed.exists() and not plain.exists() else plain
+
+
+def _sealed(plain: Path) -> Path:
+    return plain.with_name(f"{plain.name}.age")
