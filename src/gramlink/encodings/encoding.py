@@ -60,6 +60,9 @@ class Compared(Protocol):
     def candidates(self, passes: Sequence[Pass], progress: Progress | None = None) -> Candidates:
         """All pairs that at least one pass finds, with their levels."""
 
+    def tells(self, left: int, right: int) -> bool:
+        """Whether anything can be told of a pair of rows."""
+
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The levels of any pairs of rows."""
 

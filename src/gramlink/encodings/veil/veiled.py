@@ -227,6 +227,10 @@ class ComparedRows:
             tuple(first.tolist()),
         )
 
+    def tells(self, left: int, right: int) -> bool:
+        """Only records that share a key can be compared."""
+        return bool(self.shared.place(np.array([left]), np.array([right]))[0] >= 0)
+
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The levels of any pairs of rows; all missing where they share no key."""
         found = np.tile(np.array([of.missing for of in self.levels], np.uint8), (len(left), 1))
