@@ -29,6 +29,7 @@ class HashedRecords(EncodedRecords):
     sums: dict
 
     name: ClassVar[str] = "hashed"
+    shown_as: ClassVar[str] = "sums of gram counts"
 
     @classmethod
     def of(cls, material):
@@ -50,6 +51,15 @@ class HashedRecords(EncodedRecords):
             raise ValueError("it has other buckets")
         kind = pl.Array(pl.Int16, BUCKETS)
         return {f"{field.name}.hashed": kind for field in schema.fields}
+
+    @classmethod
+    def check_schema(cls, schema):
+        """Any will do."""
+
+    @classmethod
+    def size(cls, schema):
+        """Two bytes a bucket."""
+        return 2 * BUCKETS * len(schema.fields)
 
     @classmethod
     def read(cls, rows, shape, schema):  # noqa: ARG003

@@ -19,9 +19,9 @@ def sides():
     one = case(COUNT)
     return [
         VeiledRecords.of(
-            Material(records.columns, one.bases, SCHEMA, not n, n, bytes([n]) * 32, one.secret())
+            Material(owner, records.columns, one.bases, SCHEMA, True, owner.encode(), one.secret())
         )
-        for n, records in enumerate((one.ours, one.theirs))
+        for owner, records in (("ours", one.ours), ("theirs", one.theirs))
     ]
 
 
@@ -54,7 +54,7 @@ def test_equal_values_agree_in_all_parities_and_far_ones_in_half(sides):
 
 def test_a_case_shows_of_vectors_what_a_bundle_shows():
     one = case(COUNT)
-    bundle = VectorRecords.of(Material(one.ours.columns, one.bases, SCHEMA, False, 0, b"key"))
+    bundle = VectorRecords.of(Material("ours", one.ours.columns, one.bases, SCHEMA, False, b"key"))
     shown = seen(bundle, bundle)
     assert isinstance(shown, Coded)
     for ours, theirs in zip(one.vectors.fields, shown.fields, strict=True):

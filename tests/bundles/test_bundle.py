@@ -166,7 +166,7 @@ def test_any_vectors_come_back(texts, grams, others):
 @pytest.mark.parametrize("name", ["id", "a.counts", "a.thresholds", "Straße 🏠", "x" * 100])
 def test_a_field_may_have_any_name(name):
     field = encoded("born", 4, np.random.default_rng(1), thresholds=True)
-    told = {name: {**MINED, "edits": None}, "a": {"edits": 2}}
+    told = {name: {**MINED, "edits": None}, "a": {"kind": "date", "edits": 2}}
     about = {**SETTINGS, "passes": [], "edits": 2, "fields": told}
     sent = Bundle(
         "a", about, "p", tuple(one * 32 for one in "1234"), VectorRecords({name: field, "a": field})
@@ -335,7 +335,10 @@ HOSTILE = {
         "its settings do not say how to decide",
     ),
     "settings that decide by a list": (packed(settings={**SETTINGS, "decide": []}), ""),
-    "settings of more fields": (packed(**fields(city={"edits": 1})), "not those of its settings"),
+    "settings of more fields": (
+        packed(**fields(city={"kind": "date", "edits": 1})),
+        "not those of its settings",
+    ),
     "settings of fewer fields": (
         packed(settings=settings_of("surname", "sex")),
         "its fields are not those of its settings",
@@ -346,18 +349,24 @@ HOSTILE = {
     ),
     "settings of 51 fields": (
         packed(
-            settings={**SETTINGS, "fields": {f"f{n}": {"edits": 0} for n in range(51)}},
+            settings={
+                **SETTINGS,
+                "fields": {f"f{n}": {"kind": "text", "edits": 0} for n in range(51)},
+            },
             shape={f"f{n}": [1] for n in range(51)},
         ),
         "at most 50",
     ),
-    "a field without edits": (packed(**fields(born={})), "edits"),
+    "a field without edits": (packed(**fields(born={"kind": "date"})), "edits"),
     "a field that is no table": (packed(**fields(born=[])), ""),
-    "edits that are text": (packed(**fields(born={"edits": "2"})), ""),
-    "edits that are a fraction": (packed(**fields(born={"edits": 1.5})), ""),
-    "edits below 0": (packed(**fields(born={"edits": -3})), ""),
-    "more edits than thresholds": (packed(**fields(born={"edits": 3})), "its columns are not"),
-    "edits without end": (packed(**fields(born={"edits": 10**12})), ""),
+    "edits that are text": (packed(**fields(born={"kind": "date", "edits": "2"})), ""),
+    "edits that are a fraction": (packed(**fields(born={"kind": "date", "edits": 1.5})), ""),
+    "edits below 0": (packed(**fields(born={"kind": "date", "edits": -3})), ""),
+    "more edits than thresholds": (
+        packed(**fields(born={"kind": "date", "edits": 3})),
+        "its columns are not",
+    ),
+    "edits without end": (packed(**fields(born={"kind": "date", "edits": 10**12})), ""),
     "edits of all fields that are text": (packed(settings={**SETTINGS, "edits": "1"}), ""),
     "edits of all fields that are not there": (
         packed(settings={k: v for k, v in SETTINGS.items() if k != "edits"}),

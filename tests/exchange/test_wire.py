@@ -29,7 +29,7 @@ PAIR = {
     "right": "registry",
     **TOTALS,
     "rows": {"hospital": 30, "registry": 30},
-    "passes": [{"pass": {"surname": 1}, "found": 5, "added": 5}],
+    "passes": [{"pass": {"surname": 1}, "label": "", "found": 5, "added": 5}],
     "weights": {"surname": {"equal": 8.5}},
     "histogram": [[-6, 90], [8, 4]],
     "warnings": ["sex says next to nothing"],

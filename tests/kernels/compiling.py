@@ -10,6 +10,7 @@ from fractions import Fraction
 from multiprocessing import get_context
 
 import gramlink as gl
+from gramlink.encodings.secret import Secret
 from gramlink.lab.experiments.data import copies
 from gramlink.lab.experiments.rivals import RIVALS
 
@@ -56,6 +57,18 @@ def _link(*counts):
         gl.deduplicate(gl.read_records(people.left, schema), schema)
 
 
+def veil():
+    people = gl.persons(SIZE, seed=1)
+    passes = ({"surname": 0}, {"date_of_birth": 0})
+    schema = gl.Schema(fields=FIELDS[:4], encoding="veiled", passes=passes)
+    secret = Secret(bytes(32))
+    sides = [("left", people.left), ("right", people.right)]
+    owners = [gl.Owner(name, gl.read_records(file, schema), schema, b"key") for name, file in sides]
+    projection = gl.agree(*(owner.mine(None) for owner in owners))
+    one, other = (owner.embed(projection, secret=secret).records for owner in owners)
+    one.compare(other).candidates(())
+
+
 def compare_with_rivals():
     both = copies("CITIES", SIZE, edits=1, draw=1)
     for encode in RIVALS.values():
@@ -64,7 +77,7 @@ def compare_with_rivals():
         left.between(right)
 
 
-TASKS = (link_one_field, link_many_fields, link_few_fields, compare_with_rivals, mine)
+TASKS = (link_one_field, link_many_fields, link_few_fields, compare_with_rivals, mine, veil)
 
 if __name__ == "__main__":
     with get_context("spawn").Pool(os.cpu_count()) as pool:

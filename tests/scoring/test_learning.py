@@ -39,7 +39,7 @@ def patterns_of(*sorts, seed=1):
 def found(*sorts, known=(RANDOM,), believed=BELIEVED, seed=1):
     patterns = patterns_of(*known, *sorts, seed=seed)
     logs = np.logaddexp.reduce([one.log_expected(patterns.levels) for one in known])
-    return grown(patterns, NOTHING_MISSING, lambda _: logs, START, believed).sorts
+    return grown(patterns, NOTHING_MISSING, lambda _: logs, [START], [believed]).sorts
 
 
 @pytest.mark.parametrize("seed", range(3))

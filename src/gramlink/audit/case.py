@@ -98,11 +98,11 @@ class Case:
         sides = [
             VeiledRecords.of(
                 Material(
-                    records.columns, self.bases, schema, place == 0, place, bytes([place]) * 32,
+                    owner, records.columns, self.bases, schema, left, owner.encode() * 8,
                     self.secret(exchange),
                 )
             )
-            for place, records in enumerate((self.ours, self.theirs))
+            for owner, records, left in (("ours", self.ours, True), ("theirs", self.theirs, False))
         ]  # fmt: skip
         found = seen(sides[0], sides[1])
         assert isinstance(found, Sharing)  # noqa: S101

@@ -15,7 +15,7 @@ from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.sealing import Recipient
 from gramlink.bundles.secrecy import check_secrecy
-from gramlink.encodings.encoding import EncodedRecords
+from gramlink.encodings.encoding import EncodedRecords, encoding_of
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
 from gramlink.io.files import DAMAGE, digest, exchange_name, owner_name, settings_in
 from gramlink.privacy.numbers import spent_epsilon
@@ -117,8 +117,7 @@ def _encoding(archive: Archive) -> type[EncodedRecords]:
     name = str(archive.manifest["encoding"])
     if name not in ENCODINGS:
         raise archive.damaged(f"its encoding is {name[:100]!r}, not {listed(ENCODINGS)}")
-    encoding: type[EncodedRecords] = ENCODINGS[name].value
-    return encoding
+    return encoding_of(name)
 
 
 def _reply(archive: Archive) -> Recipient | None:
@@ -143,12 +142,13 @@ def _flag(value: Any) -> bool:
 
 def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> pl.DataFrame:
     """The rows, read only once it is known that the file has room for them."""
-    count = archive.manifest["rows"]
-    # pseudonyms are random, so each row takes its 16 bytes, however well the rest is packed
-    if not isinstance(count, int) or count * 16 > len(archive.parts[RECORDS]) + 2**20:
+    count, shape = archive.manifest["rows"], archive.manifest["shape"]
+    # pseudonyms are random, so each row takes their 16 bytes, however well the rest is packed
+    least = 16 + encoding.least(shape, schema)
+    if not isinstance(count, int) or count * least > len(archive.parts[RECORDS]) + 2**20:
         raise archive.damaged("it claims more rows than its size allows")
     present = archive.columns(RECORDS).keys()
-    columns = encoding.columns_of(archive.manifest["shape"], schema, present)
+    columns = encoding.columns_of(shape, schema, present)
     rows = archive.frame(RECORDS, {"id": pl.String, **columns}, count)
     ids = rows["id"]
     if not ids.str.contains(PSEUDONYM).all(ignore_nulls=False) or not ids.is_unique().all():
@@ -158,7 +158,10 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
 
 def _schema(archive: Archive, settings: dict[str, Any]) -> Schema:
     """The settings that the linkage unit needs, checked; they hold no gram of a public base."""
-    fields = {field: {"edits": one["edits"]} for field, one in settings["fields"].items()}
+    fields = {
+        field: {"kind": one["kind"], "edits": one["edits"]}
+        for field, one in settings["fields"].items()
+    }
     for setting in ("edits", "passes", "decide", "accept", "review"):
         if setting not in settings:
             raise archive.damaged(f"its settings do not say how to decide: no {setting}")

@@ -1,6 +1,7 @@
 """Secrecy: the linkage unit must not be able to know which grams are counted for it.
 
-Whoever knows the grams can read most values off their counts. So whatever leaves a process as a
+Whoever knows the grams can read most values off their counts, unless these are hidden even from
+those who know the grams, as the veiled encoding hides them. So whatever leaves a process as a
 bundle, or is read as one, counts grams that were mined under noise, and public ones in an order
 that follows from these. Within one process there is nobody to keep them from, so the miners for
 experiments may be used: the bytes of a bundle are the border.
@@ -9,9 +10,10 @@ experiments may be used: the bytes of a bundle are the border.
 from collections.abc import Mapping
 from typing import Any
 
+from gramlink.encodings.encoding import encoding_of
 from gramlink.errors import InvalidSchema
 from gramlink.mining.miners import FREE
-from gramlink.records.choices import MINERS
+from gramlink.records.choices import MINERS, VECTORS
 
 SECRET = MINERS.keys() - set(FREE)
 
@@ -42,7 +44,9 @@ def exposure(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _exposed(settings: Mapping[str, Any]) -> InvalidSchema | None:
-    """Why the linkage unit could tell the grams, or None."""
+    """Why the linkage unit could tell the grams and read records by them, or None."""
+    if encoding_of(settings.get("encoding", VECTORS)).hides_grams:
+        return None
     mined = {
         name: field.get("miner")
         for name, field in settings["fields"].items()

@@ -18,6 +18,7 @@ from gramlink.cli.lab.evaluate import evaluate
 from gramlink.cli.lab.experiments import experiments
 from gramlink.cli.owner import keys
 from gramlink.cli.owner.check import check
+from gramlink.cli.owner.contribute import contribute
 from gramlink.cli.owner.dedupe import dedupe
 from gramlink.cli.owner.embed import embed
 from gramlink.cli.owner.exchange import exchange
@@ -36,7 +37,8 @@ from gramlink.errors import GramlinkError
 
 PANELS = {
     "For data owners": (
-        init, check, dedupe, keys.app, mine, seal, merge, embed, results, exchange, ledger, inspect,
+        init, check, dedupe, keys.app, mine, contribute, seal, merge, embed, results, exchange,
+        ledger, inspect,
     ),
     "For the linkage unit": (unit.app, link, explain),
     "To try out and compare": (demo, evaluate, experiments),

@@ -1,8 +1,10 @@
 """The seam between what an owner sends of its records and what the linkage unit does with it."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -16,6 +18,7 @@ from gramlink.encodings.secret import Secret
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.records.choices import ENCODINGS
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
@@ -80,17 +83,16 @@ class Compared(Protocol):
 class Material:
     """What an owner has to make a bundle from: its records, the bases, and its keys.
 
-    `left` says whether it sends what only left owners send, and `place` is its place among the
-    owners by name.
+    `left` says whether it sends what only left owners send.
 
     Privacy: raw records and keys; it never leaves the owner.
     """
 
+    owner: str
     strings: Mapping[str, Strings]
     bases: Mapping[str, Base]
     schema: Schema
     left: bool
-    place: int
     key: bytes = field(repr=False)  # this owner's own
     secret: Secret | None = None  # what the owners of this exchange share
 
@@ -115,7 +117,9 @@ class EncodedRecords(ABC):
     """
 
     name: ClassVar[str]  # in the manifest of a bundle
+    shown_as: ClassVar[str]  # what an owner is told that it sends
     needs_secret: ClassVar[bool] = False  # of the owners, for each exchange
+    hides_grams: ClassVar[bool] = False  # even from whoever knows which they are
 
     @classmethod
     @abstractmethod
@@ -131,6 +135,24 @@ class EncodedRecords(ABC):
 
         `present` are the columns it has. A shape that cannot be is a `ValueError`.
         """
+
+    @classmethod
+    @abstractmethod
+    def check_schema(cls, schema: Schema) -> None:
+        """Refuse a schema whose records it cannot encode, before anything is spent on them."""
+
+    @classmethod
+    @abstractmethod
+    def size(cls, schema: Schema) -> int:
+        """About how many bytes of a record are sent, before they are packed."""
+
+    @classmethod
+    def least(cls, shape: Any, schema: Schema) -> int:  # noqa: ARG003
+        """How many bytes each record takes, however well the rest is packed.
+
+        A shape that cannot be is a `ValueError`.
+        """
+        return 0
 
     @classmethod
     @abstractmethod
@@ -154,6 +176,13 @@ class EncodedRecords(ABC):
     def columns(self) -> dict[str, pl.Series]:
         """The columns exactly as they are sent."""
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all that is shown: the same for the same records, keys and secret."""
+        whole = BytesIO()
+        pl.DataFrame(self.columns()).write_ipc(whole)
+        return hashlib.sha256(whole.getbuffer()).hexdigest()
+
     @abstractmethod
     def compare(self, right: Self) -> Compared:
         """These records compared with another owner's; these are the left ones."""
@@ -166,3 +195,9 @@ class EncodedRecords(ABC):
     @abstractmethod
     def near(self, right: Self, progress: Progress | None = None) -> Pairs:
         """All pairs that are near enough in the first field, for records of one field."""
+
+
+def encoding_of(name: str) -> type[EncodedRecords]:
+    """The encoding of this name."""
+    found: type[EncodedRecords] = ENCODINGS[name].value
+    return found

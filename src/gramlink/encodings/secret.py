@@ -60,12 +60,15 @@ class Secret:
         """What bundles carry, so that the linkage unit can refuse those of another secret."""
         return self.key("check").hex()
 
-    def private(self, owner_key: bytes) -> bytes:
-        """A key that only the owner with this key can compute, for this exchange and no other."""
+    def private(self, owner: str, owner_key: bytes) -> bytes:
+        """A key that only this owner can compute, for this exchange and no other.
+
+        The name keeps two owners apart that have the same key.
+        """
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-        about = f"{_VERSION} private".encode()
+        about = f"{_VERSION} private {owner}".encode()
         return HKDF(SHA256(), SIZE, self.key("private"), about).derive(owner_key)
 
 
@@ -75,10 +78,12 @@ def scrambled(blocks: Words, key: bytes) -> Words:
     >>> blocks = np.zeros((2, 2), np.uint64)
     >>> one, other = scrambled(blocks, bytes(32))
     >>> hex(int(one[0])), bool((one == other).all())
-    ('0x75bfb8b1a3ec9466', True)
+    ('0x3b2c8aefd44be966', True)
     """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     whole = np.ascontiguousarray(blocks, "<u8")
     aes = Cipher(algorithms.AES(key[:16]), modes.ECB()).encryptor()  # noqa: S305  # single blocks
-    return np.frombuffer(aes.update(whole.tobytes()), "<u8").reshape(whole.shape)
+    result = bytearray(whole.nbytes + 15)  # the room that it asks for
+    aes.update_into(whole.tobytes(), result)
+    return np.frombuffer(result, "<u8", whole.size).reshape(whole.shape)

@@ -39,6 +39,7 @@ class VectorRecords(EncodedRecords):
     fields: Mapping[str, Encoded]
 
     name: ClassVar[str] = "vectors"
+    shown_as: ClassVar[str] = "gram counts"
 
     @classmethod
     def of(cls, material: Material) -> Self:
@@ -59,6 +60,16 @@ class VectorRecords(EncodedRecords):
                 edits = schema.edits_of(schema[name])
                 columns[_thresholds(name)] = pl.Array(pl.Int64, edits + 1)
         return columns
+
+    @classmethod
+    def check_schema(cls, schema: Schema) -> None:
+        """Records of any schema have vectors."""
+
+    @classmethod
+    def size(cls, schema: Schema) -> int:
+        """A byte for each gram, and thresholds."""
+        grams = sum(one.size if one.mined else len(one.public_grams) for one in schema.fields)
+        return grams + sum(8 * (schema.edits_of(field) + 1) for field in schema.fields)
 
     @classmethod
     def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:

@@ -11,11 +11,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from gramlink.bundles.sealing import Recipient, read_recipient
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.encodings.encoding import encoding_of
+from gramlink.errors import GramlinkError, InvalidParameter, Mismatch
 from gramlink.exchange.folder import CONSENT
 from gramlink.exchange.part import Part
 from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import digest
+from gramlink.parties.contribution import needs_secret
 from gramlink.parties.one_process import duplicates_warning
 from gramlink.parties.owner import Owner
 from gramlink.privacy.budget import shown
@@ -124,6 +126,8 @@ def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
             part.voice.say(line)
         for warning in warnings:
             part.voice.warn(warning)
+        if needs_secret(part.owner.schema) and not terms.pinned:
+            _compare_codes(part, terms)
         if not part.voice.ask("Mine and send this?"):
             raise GramlinkError("you did not agree; nothing was spent, and only your key was sent")
         part.folder.note(CONSENT, now)
@@ -137,6 +141,25 @@ def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
         raise Mismatch(
             f"since you agreed, this has changed: {'; '.join(changed)}",
             hint=f"if you meant to change it, delete {part.folder / CONSENT} to be asked again",
+        )
+
+
+def _compare_codes(part: Part, terms: Terms) -> None:
+    """Ask for the keys code that another owner reads out: the owners' secret depends on it.
+
+    A unit that replaced a key could learn what the owners contribute, and read their records.
+    """
+    typed = part.voice.read("The keys code, as another owner reads it to you")
+    if not typed.strip():
+        raise InvalidParameter(
+            f"encoding = {part.owner.schema.encoding!r} needs the other owners' keys to be checked",
+            hint="name the files of their keys with --peer, or type the keys code that one of them "
+            "reads to you (--keys-code)",
+        )
+    if "".join(typed.lower().split()) != terms.code.replace(" ", ""):
+        raise Mismatch(
+            "the keys code that you typed is not ours; nothing was spent, and only your key sent",
+            hint="if the other owner sees that code, the linkage unit gave you different keys",
         )
 
 
@@ -157,7 +180,8 @@ def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
     yield f"  the frequent grams of {', '.join(split)}, with noisy counts"
     yield "will be sent to the linkage unit, sealed to its key:"
     count, most = len(part.owner.records), _most_bytes(part.owner)
-    yield f"  {count:,} records as gram counts under pseudonyms, about {most:,} bytes at most"
+    shown_as = encoding_of(schema.encoding).shown_as
+    yield f"  {count:,} records as {shown_as} under pseudonyms, about {most:,} bytes at most"
     for field in schema.fields:
         yield f"    column {field.source} as {field.name}, {field.kind}"
     yield "will come back from the linkage unit:"
@@ -175,9 +199,4 @@ def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
 
 def _most_bytes(owner: Owner) -> int:
     """The size of the bundle's rows before packing."""
-    schema = owner.schema
-    row = 32
-    for field in schema.fields:
-        row += field.size if field.mined else len(field.public_grams)
-        row += 8 * (schema.edits_of(field) + 1)  # thresholds
-    return row * len(owner.records)
+    return (32 + encoding_of(owner.schema.encoding).size(owner.schema)) * len(owner.records)

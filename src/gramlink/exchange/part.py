@@ -18,12 +18,16 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """How a part speaks: a line, a progress bar, a question, and a warning."""
+    """How a part speaks: a line, a progress bar, a question, and a warning.
+
+    `read` asks for a text; it is empty if nobody is there to give one.
+    """
 
     say: Callable[[str], None]
     bar: Callable[[str], AbstractContextManager[Progress | None]]
     ask: Callable[[str], bool]
     warn: Callable[[str], None]
+    read: Callable[[str], str] = lambda _: ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,21 @@ from gramlink.exchange import entry, steps
 from gramlink.exchange.client import Client
 from gramlink.exchange.collection import collect, summary
 from gramlink.exchange.consent import Terms, agree_to, served_keys
-from gramlink.exchange.folder import DONE, KEY, MINED, RESULTS, SCHEMA, Folder, taken
+from gramlink.exchange.folder import (
+    CONTRIBUTION,
+    DONE,
+    IDENTITY,
+    KEY,
+    MINED,
+    RESULTS,
+    SCHEMA,
+    Folder,
+    taken,
+)
 from gramlink.exchange.part import Part, Voice
 from gramlink.exchange.status import place_of
 from gramlink.io.files import owner_name
+from gramlink.parties.contribution import erase
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import Records, read_records
@@ -109,13 +120,13 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
         pinned=bool(choices.peers),
     )
     agree_to(part, terms, status)
-    mined = steps.mine(part, ledger)
-    steps.share(part, mined, keys)
-    projection = steps.gather(part, mined, keys)
-    steps.embed(part, projection)
+    handed = steps.share(part, steps.mine(part, ledger), keys)
+    projection, secret = steps.gather(part, handed, keys)
+    steps.embed(part, projection, secret)
     steps.send(part)
     steps.await_results(part)
     done = collect(part, projection, terms.returns[part.owner.name], choices.output)
+    _forget(part.folder)
     for line in summary(done):
         part.voice.say(line)
     part.voice.say(f"keep {ledger.path} with the data")
@@ -125,7 +136,18 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     return done
 
 
+def _forget(folder: Folder) -> None:
+    """Erase the owners' secret of an exchange that is over, and the key that could open it.
+
+    With these and a bundle, records could be read.
+    """
+    if folder.has(CONTRIBUTION):
+        others = sorted(folder.path.glob("mined-[0-9]*.json"))
+        erase(*others, folder / IDENTITY, folder / CONTRIBUTION)  # the last says that it is to do
+
+
 def _finished(folder: Folder, voice: Voice) -> dict[str, Any]:
+    _forget(folder)
     done = folder.noted(DONE) or {}
     voice.say(f"this exchange is finished; see {folder.path}")
     return done

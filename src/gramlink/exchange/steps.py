@@ -7,14 +7,23 @@ from fractions import Fraction
 
 from gramlink.bundles.sealing import Recipient, seal, seal_from, unseal_from
 from gramlink.embedding.projection import Projection, agree
+from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidFile, Mismatch, Refused
 from gramlink.exchange.entry import check_ledger, purpose_of
-from gramlink.exchange.folder import BUNDLE, MINED, MINING, PROJECTION, RECIPIENT
+from gramlink.exchange.folder import BUNDLE, CONTRIBUTION, MINED, MINING, PROJECTION, RECIPIENT
 from gramlink.exchange.part import Part
 from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import moment
 from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
+from gramlink.parties.contribution import (
+    Contribution,
+    encode_once,
+    needs_secret,
+    own_contribution,
+    secret_of,
+)
+from gramlink.parties.handover import Handover
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
 
@@ -66,16 +75,30 @@ def mine(part: Part, ledger: Ledger) -> Mined:
 
 
 @logged("exchange, share")
-def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> None:
-    """Leave what was mined for each other owner, with the same bytes at every try."""
+def share(part: Part, mined: Mined, keys: dict[str, Recipient]) -> Handover:
+    """Leave what was mined for each other owner, with the same bytes at every try.
+
+    Where the owners need a secret, our contribution to it travels with it.
+    """
     status = _of_the_agreed(part.status(), keys)
+    own = Handover(mined, _contribution(part))
     for name, number in part.others(status).items():
         file = f"mined-for-{number}.age"
         if not part.folder.has(file):
-            part.folder.write(file, seal_from(mined.to_json(), part.identity, keys[name]))
+            part.folder.write(file, seal_from(own.to_json(), part.identity, keys[name]))
         if name not in status[part.owner.name].mined_sent_to:
             part.client.put_mined(part.place.exchange, name, part.folder.read(file))
             part.voice.say(f"sent what was mined to {name}")
+    return own
+
+
+def _contribution(part: Part) -> Contribution | None:
+    """Our contribution to the owners' secret, if there is one; made once for this exchange."""
+    if not needs_secret(part.owner.schema):
+        return None
+    return own_contribution(
+        part.folder / CONTRIBUTION, part.owner.name, part.place.exchange, part.owner.schema
+    )
 
 
 def _of_the_agreed(status: ExchangeInfo, keys: Mapping[str, Recipient]) -> ExchangeInfo:
@@ -89,8 +112,10 @@ def _of_the_agreed(status: ExchangeInfo, keys: Mapping[str, Recipient]) -> Excha
 
 
 @logged("exchange, gather")
-def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projection:
-    """The projection that follows from what all owners mined."""
+def gather(
+    part: Part, handed: Handover, keys: Mapping[str, Recipient]
+) -> tuple[Projection, Secret | None]:
+    """What follows from what all owners handed over: the projection, and their secret if any."""
     if not part.folder.has(PROJECTION):
         own = part.owner.name
         status = part.until(
@@ -101,21 +126,30 @@ def gather(part: Part, mined: Mined, keys: Mapping[str, Recipient]) -> Projectio
         )
         _of_the_agreed(status, keys)
         received = [_received(part, name, n, keys) for name, n in part.others(status).items()]
-        part.folder.write(PROJECTION, agree(mined, *received).to_json())
+        mined = agree(handed.mined, *(one.mined for one in received))
+        part.folder.write(PROJECTION, mined.to_json())
     file = str(part.folder / PROJECTION)
     projection = Projection.from_json(part.folder.read(PROJECTION), file)
     if set(projection.owners) != set(keys):
         raise Mismatch(f"{file} has other owners than you agreed to", hint="call the other owners")
     said = f"fingerprint of the projection: {projection.fingerprint}"
     part.voice.say(f"{said}  (must be the same for all owners)")
-    return projection
+    if handed.contribution is None:
+        return projection, None
+    status = _of_the_agreed(part.status(), keys)
+    received = [_received(part, name, n, keys) for name, n in part.others(status).items()]
+    contributions = [one.contribution for one in (handed, *received) if one.contribution]
+    secret = secret_of(contributions, projection, part.place.exchange, part.owner.schema)
+    return projection, secret
 
 
-def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient]) -> Mined:
-    """What another owner mined, checked so that the unit cannot have made it up."""
+def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient]) -> Handover:
+    """What another owner handed over, checked so that the unit cannot have made it up."""
     file, what = f"mined-{number}.json", f"what {sender} mined"
+    with_secret = needs_secret(part.owner.schema)
     if part.folder.has(file):
-        return Mined.from_json(part.folder.read(file), str(part.folder / file))
+        name = str(part.folder / file)
+        return Handover.from_json(part.folder.read(file), name, with_secret=with_secret)
     sealed = part.client.mined(part.place.exchange, sender)
     opened, source = unseal_from(sealed, part.identity, what)
     if source != keys[sender]:
@@ -124,15 +158,18 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
             hint=f"ask {sender} to seal it with --identity; the unit, or somebody, may have "
             "made it up",
         )
-    mined = Mined.from_json(opened, what)
-    if mined.owner != sender:
-        raise Mismatch(f"{what} claims to be from {mined.owner}", hint=f"ask {sender} what it sent")
+    handed = Handover.from_json(opened, what, with_secret=with_secret)
+    if handed.mined.owner != sender:
+        claimed = handed.mined.owner
+        raise Mismatch(f"{what} claims to be from {claimed}", hint=f"ask {sender} what it sent")
+    if handed.contribution:
+        handed.contribution.check(sender, part.place.exchange, part.owner.schema)
     part.folder.write(file, opened)
-    return mined
+    return handed
 
 
 @logged("exchange, embed")
-def embed(part: Part, projection: Projection) -> None:
+def embed(part: Part, projection: Projection, secret: Secret | None) -> None:
     """The sealed bundle, made once: the same bytes are sent at every try."""
     if part.folder.has(BUNDLE):
         return
@@ -141,7 +178,10 @@ def embed(part: Part, projection: Projection) -> None:
         exchange=part.place.exchange,
         reply=part.identity.recipient,
         created=moment(),
+        secret=secret,
     )
+    if secret:
+        encode_once(part.folder / CONTRIBUTION, bundle.records)
     sealed = seal(bundle.to_bytes(), [part.place.unit])
     part.folder.write(BUNDLE, sealed)
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")

@@ -201,6 +201,7 @@ class PassFound(_Told):
     """What one pass found: the fields in which records agreed, each with its number of edits."""
 
     edits: dict[str, int] = Field(alias="pass")
+    label: Words = Field("", description="What it is called, where the fields do not say it all.")
     found: Count
     added: Count = Field(description="How many of them no earlier pass found.")
 

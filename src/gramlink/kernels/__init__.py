@@ -47,11 +47,13 @@ cheapest; each way finds all pairs.
     mixture       how pairs of each pattern are shared out among sorts
     matchings     how likely pairs are if no record has two matches, and the best set of them
     greedy        deciding one-to-one by distance alone
+    cells         how long the parts of a veiled row are; numbers alone
+    veil          parities of values, rows of records under the veil, and what shared rows tell
 
 Only this package and `gramlink.lab.rivals.kernels` import numba, and no other module
-imports them until it has something to compute: importing numba takes a second. Functions marked
-`inlined` are compiled into their callers, since passing arrays would cost more than the work
-itself.
+imports what does until it has something to compute: importing numba takes a second. Functions
+marked `inlined` are compiled into their callers, since passing arrays would cost more than the
+work itself.
 """
 
 from collections.abc import Callable

@@ -8,7 +8,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.kernels.jit import Int, inlined, parallel, serial
+from gramlink.kernels.cells import CELL, DRAWS, SKETCH, STREAM, TAG
+from gramlink.kernels.jit import Int, parallel, serial
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
@@ -16,13 +17,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
-DRAWS = 56  # parities that a row shows of a field, under a pad
-SKETCH = DRAWS // 8  # bytes
-CELL = SKETCH + 2  # bytes of a field in a row: its sketch, an equality byte and a missing byte
-STREAM = 80  # bytes of a row's stream for a field: draws, pads, and what is missing is hidden by
-TAG = 8
-
-SKETCH_PAD, EQUAL_PAD, MISSING_PAD, MARK = DRAWS, DRAWS + SKETCH, DRAWS + SKETCH + 1, 72
+SKETCH_PAD, EQUAL_PAD, MISSING_PAD = DRAWS, DRAWS + SKETCH, DRAWS + SKETCH + 1  # in a stream
 
 
 @parallel
@@ -41,30 +36,16 @@ def parities_of(counts: Bytes, caps: Ints, starts: Ints, masks: Words) -> Words:
     return result
 
 
-@inlined
-def product(a: Int, b: Int) -> Int:
-    """The product of two bytes in the field of 256 elements, modulo x^8 + x^4 + x^3 + x + 1."""
-    result = 0
-    for _ in range(8):
-        if b & 1:
-            result ^= a
-        b >>= 1
-        a <<= 1
-        if a & 0x100:
-            a ^= 0x11B
-    return result
-
-
 @serial
 def write_rows(
     rows: Bytes, at: Int, sent: Bools, tags: Words, streams: Bytes, equal: Bytes, fields: Ints,
-    values: Numbers, parities: Words, number: Int,
+    values: Numbers, parities: Words,
 ) -> None:  # fmt: skip
     """Write the row of one pass of each record, from byte `at` of what it sends.
 
-    `rows` hold random bytes, which stay where a row is not `sent` and where a sketch or an
-    equality byte is of a missing value. `fields` are those that the pass does not fix; record i
-    has value values[i, f] of field f, or -1, and `number` tells this owner from the others.
+    `rows` hold random bytes, which stay where a row is not `sent`, and in the cells of missing
+    values. `fields` are those that the pass does not fix; record i has value values[i, f] of field
+    f, or -1.
     """
     for i in range(len(rows)):
         if not sent[i]:
@@ -74,13 +55,7 @@ def write_rows(
         for n in range(len(fields)):
             cell, stream = at + TAG + n * CELL, n * STREAM
             value = values[i, fields[n]]
-            pad = streams[i, stream + MISSING_PAD]
             if value < 0:
-                word = np.uint64(0)
-                for byte in range(8):
-                    word |= np.uint64(streams[i, stream + MARK + byte]) << np.uint64(8 * byte)
-                pad ^= product(1 + np.int64(word % np.uint64(255)), number)
-                rows[i, cell + SKETCH + 1] = pad
                 continue
             for byte in range(SKETCH):
                 bits = np.uint64(0)
@@ -90,7 +65,7 @@ def write_rows(
                     bits |= ((word >> np.uint64(draw & 63)) & np.uint64(1)) << np.uint64(bit)
                 rows[i, cell + byte] = np.uint8(bits) ^ streams[i, stream + SKETCH_PAD + byte]
             rows[i, cell + SKETCH] = equal[i, n] ^ streams[i, stream + EQUAL_PAD]
-            rows[i, cell + SKETCH + 1] = pad
+            rows[i, cell + SKETCH + 1] = streams[i, stream + MISSING_PAD]
 
 
 @serial

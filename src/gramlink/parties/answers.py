@@ -133,7 +133,7 @@ def facts(unit: LinkageUnit, linkage: Linkage) -> dict[str, Any]:
         **_count(unit, linkage),
         "rows": {bundle.owner: len(bundle.ids) for bundle in (unit.left, unit.right)},
         "passes": [
-            {"pass": dict(one.edits), "found": found, "added": added}
+            {"pass": dict(one.edits), "label": one.label, "found": found, "added": added}
             for one, found, added in linkage.passes
         ],
         "weights": linkage.model.weights if linkage.model else {},

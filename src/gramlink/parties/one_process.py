@@ -9,10 +9,12 @@ import polars as pl
 
 from gramlink.deciding.linkage import Linkage, decide_scored
 from gramlink.deciding.links import Links
-from gramlink.embedding.projection import agree
+from gramlink.embedding.projection import Projection, agree
+from gramlink.encodings.secret import Secret
 from gramlink.engines.local import using_threads
 from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.matching.passes import Pass
+from gramlink.parties.contribution import Contribution, needs_secret, secret_of
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
 from gramlink.records.choices import VECTORS
@@ -51,9 +53,18 @@ def link(
         one = Owner("left", read_records(left, schema), schema, key=b"left")
         other = Owner("right", read_records(right, schema), schema, key=b"right")
         projection = agree(one.mine(None), other.mine(None))
-        unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
+        secret = new_secret(projection, schema)
+        unit = LinkageUnit.of(*(party.embed(projection, secret=secret) for party in (one, other)))
         links = one.translate(other.translate(unit.link().links))
         return links.ordered(one.records.ids, other.records.ids)
+
+
+def new_secret(projection: Projection, schema: Schema, exchange: str = "") -> Secret | None:
+    """A secret that all owners in one process share, if the schema's encoding needs one."""
+    if not needs_secret(schema):
+        return None
+    made = (Contribution.new(owner, exchange, schema) for owner in projection.owners)
+    return secret_of(made, projection, exchange, schema)
 
 
 def deduplicate(records: Records, schema: Schema, *, threads: int | None = None) -> Linkage:

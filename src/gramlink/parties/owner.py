@@ -17,7 +17,7 @@ from gramlink.bundles.sealing import Recipient
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.vectors import Encoded
-from gramlink.encodings.encoding import EncodedRecords, Material
+from gramlink.encodings.encoding import EncodedRecords, Material, encoding_of
 from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import read_bytes, written_whole
@@ -26,7 +26,6 @@ from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.ledger import Ledger
-from gramlink.records.choices import ENCODINGS
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences
 from gramlink.records.strings import kinds
@@ -46,6 +45,9 @@ class Owner:
     records: Records
     schema: Schema
     key: bytes
+
+    def __post_init__(self) -> None:
+        encoding_of(self.schema.encoding).check_schema(self.schema)
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:
@@ -190,7 +192,7 @@ class Owner:
 
         Privacy: reads raw records; what it returns is for the linkage unit only.
         """
-        encoding: type[EncodedRecords] = ENCODINGS[self.schema.encoding].value
+        encoding = encoding_of(self.schema.encoding)
         return encoding.of(self._material(projection, rows, secret))
 
     def embedded(self, projection: Projection, rows: Ints | None = None) -> dict[str, Encoded]:
@@ -205,11 +207,11 @@ class Owner:
         self, projection: Projection, rows: Ints, secret: Secret | None = None
     ) -> Material:
         return Material(
+            self.name,
             {field.name: self.records[field.name].take(rows) for field in self.schema.fields},
             projection.bases,
             self.schema,
             self.name in projection.left,
-            projection.owners.index(self.name),
             self.key,
             secret,
         )

@@ -230,12 +230,13 @@ class Model:
                 "levels": {
                     name: levels.names for name, levels in zip(self.names, self.levels, strict=True)
                 },
-                "passes": [dict(one.edits) for one in self.passes],
+                "passes": [_spelt_pass(one) for one in self.passes],
                 "gaps": _spelt_gaps(self.gaps),
                 "random": self._sort(self.random),
                 "within": self._within(),
                 "related": [self._sort(sort) for sort in self.related],
                 "matches": [self._sort(sort) for sort in self.matches],
+                "known": [self._sort(sort) for sort in self.known],
                 "steady": self.steady,
             },
         )
@@ -254,7 +255,11 @@ class Model:
 
     def _sort(self, sort: Sort) -> dict[str, Any]:
         shares = zip(self.names, sort.shares, strict=True)
-        return {"count": sort.count, "shares": {name: one.tolist() for name, one in shares}}
+        return {
+            "count": sort.count,
+            "seen": sort.seen,
+            "shares": {name: one.tolist() for name, one in shares},
+        }
 
     @classmethod
     def from_json(cls, data: bytes, name: str) -> "Model":
@@ -270,7 +275,9 @@ class Model:
                     raise ValueError("a sort does not have a share for each level")
                 if not all((x > 0).all() and np.isfinite(x).all() for x in shares):
                     raise ValueError("a share is not a number above 0")
-                return Sort(_number(one["count"]), shares)
+                if not 0 < one["seen"] <= 1:
+                    raise ValueError("the part of a sort that is seen is not from 0 to 1")
+                return Sort(_number(one["count"]), shares, float(one["seen"]))
 
             inside = content["within"]
             within = None
@@ -298,6 +305,7 @@ class Model:
                 passes,
                 within,
                 content["steady"],
+                tuple(map(sort, content["known"])),
             )
         except DAMAGE as error:
             raise damaged(name, error, "link again") from error
@@ -311,10 +319,18 @@ def _number(value: Any) -> float:
     return number
 
 
-def _pass(edits: dict[str, Any], most: dict[str, int]) -> Pass:
+def _spelt_pass(one: Pass) -> dict[str, Any]:
+    return {"edits": dict(one.edits), "label": one.label, "share": one.share}
+
+
+def _pass(spelt: dict[str, Any], most: dict[str, int]) -> Pass:
+    """What `_spelt_pass` made."""
+    edits, label, share = spelt["edits"], spelt["label"], spelt["share"]
+    if not isinstance(label, str) or not label.isprintable() or not 0 < share <= 1:
+        raise ValueError("a pass has no label, or finds a share that cannot be")
     if not all(name in most and edits[name] in range(most[name] + 1) for name in edits):
         raise ValueError("a pass has other fields, or too many edits")
-    return Pass(edits)
+    return Pass(edits, label, float(share))
 
 
 def _patterns(counts: dict[str, int], of_fields: tuple[Levels, ...]) -> Patterns:

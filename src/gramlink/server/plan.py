@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gramlink.bundles.secrecy import check_secrecy
+from gramlink.encodings.encoding import encoding_of
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
 from gramlink.exchange.values import MOST_DAYS
 from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
@@ -78,4 +79,5 @@ def check_schema(text: str) -> Schema:
         why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
         raise InvalidSchema(f"linkage.toml is not a schema in TOML: {why}".rstrip(": ")) from error
     check_secrecy(schema.agreed)
+    encoding_of(schema.encoding).check_schema(schema)
     return schema

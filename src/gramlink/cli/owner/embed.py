@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gramlink.cli.contributions import ContributionFiles
 from gramlink.cli.duplicates import duplicates_seen
 from gramlink.cli.options import KeyFile, OwnSource
 from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.preview import show_bundle
 from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -35,13 +37,20 @@ def embed(
         ),
     ] = None,
     exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
+    contribution: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="An owner's contribution, if the encoding needs them; name those of all owners. "
+            "Default: EXCHANGE-OWNER.contribution, or the same with .age."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show exactly what would be sent; write nothing.")
     ] = False,
     source: OwnSource,
     speaker: Speaker,
 ) -> None:
-    """Turn the records into gram counts, bundled for the linkage unit.
+    """Encode the records, bundled for the linkage unit.
 
     Writes the bundle, under pseudonyms that only OWNER.key can map back. Warns if records look like
     one person twice.
@@ -52,6 +61,8 @@ def embed(
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
     from gramlink.embedding.projection import Projection
     from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
+    from gramlink.parties.contribution import encode_once
+    from gramlink.parties.one_process import new_secret
     from gramlink.parties.owner import Owner
 
     owner = source.name
@@ -65,20 +76,33 @@ def embed(
     schema = source.schema()
     projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
     records = source.records(schema)
+    files = ContributionFiles.of(contribution, exchange, projection.owners, schema)
+    refuse_replacing(output, *files.files)
+    unknown = dry_run and not files.complete
+    secret = (
+        new_secret(projection, schema, exchange)
+        if unknown
+        else files.secret(identity_file, projection, exchange, schema)
+    )
 
     def embedded(key: bytes) -> "Bundle":
         party = Owner(owner, records, schema, key)
-        return party.embed(projection, exchange=exchange, reply=reply, created=moment())
+        return party.embed(
+            projection, exchange=exchange, reply=reply, created=moment(), secret=secret
+        )
 
     # make a key file only when a bundle is written; until then, pseudonyms are made up
     made_up = secrets.token_bytes(32)
     Owner(owner, records, schema, made_up).check(projection)
     if dry_run:
         known = key_file.exists()
-        _show(embedded(owner_key(key_file) if known else made_up), speaker, made_up=not known)
+        bundle = embedded(owner_key(key_file) if known else made_up)
+        show_bundle(bundle, speaker, made_up=not known, unknown=unknown)
         return
     with written_whole(output, mode=0o600) as file:
         bundle = embedded(owner_key(key_file))
+        if secret:
+            encode_once(files.own(owner), bundle.records)
         packed = bundle.to_bytes()
         file.write(seal(packed, [unit]) if unit else packed)
     same = len(records) - len(bundle.ids)
@@ -97,31 +121,3 @@ def embed(
     speaker.summary(
         {"output": str(output), "rows": len(bundle.ids), "bytes": len(packed), "warnings": warnings}
     )
-
-
-def _show(bundle: "Bundle", speaker: Speaker, *, made_up: bool) -> None:
-    import io
-    import json
-    import zipfile
-
-    from gramlink.bundles.archive import MANIFEST
-
-    packed, rows = bundle.to_bytes(), bundle.rows()
-    manifest = zipfile.ZipFile(io.BytesIO(packed)).read(MANIFEST).decode()
-    speaker.say(f"To the linkage unit, {len(packed):,} bytes:")
-    speaker.say()
-    speaker.say(MANIFEST)
-    for line in manifest.splitlines():
-        speaker.say(f"  {line}")
-    speaker.say()
-    speaker.say(f"records.parquet, {len(rows):,} rows, the first 5 of them:")
-    for row in rows.head(5).iter_rows(named=True):
-        speaker.say(f"  {row}")
-    speaker.say()
-    speaker.say("It contains no id, value, gram or base. What the linkage unit could still")
-    speaker.say("infer is in docs/what-each-party-learns.md.")
-    if made_up:
-        speaker.say("The pseudonyms shown are made up, since there is no key file yet.")
-    speaker.say("Nothing was written.")
-    content = {"manifest": json.loads(manifest), "rows": len(rows), "bytes": len(packed)}
-    speaker.summary(content)

@@ -39,6 +39,9 @@ def exchange(
         list[Path] | None,
         typer.Option(help="A recipient file that another owner gave you; name those of all."),
     ] = None,
+    keys_code: Annotated[
+        str, typer.Option(help="The keys code, as another owner read it to you; else it is asked.")
+    ] = "",
     authority: Annotated[
         Path | None, typer.Option(help="The certificate to trust, if not the system's.")
     ] = None,
@@ -89,7 +92,11 @@ def exchange(
     if os.name == "posix" and token_file.stat().st_mode & 0o077:
         speaker.say(f"others on this machine can read {token_file}: `chmod 600 {token_file}`")
     voice = Voice(
-        speaker.say, speaker.progress, lambda what: yes or _agreed(what, speaker), speaker.warn
+        speaker.say,
+        speaker.progress,
+        lambda what: yes or _agreed(what, speaker),
+        speaker.warn,
+        lambda what: keys_code or _typed(what, speaker),
     )
     client = Client(
         url,
@@ -112,10 +119,20 @@ def _agreed(what: str, speaker: Speaker) -> bool:
     """Ask, if there is somebody to see the question."""
     from gramlink.errors import InvalidParameter
 
-    seen = not speaker.silent and sys.stdout and sys.stdout.isatty()
-    if not seen or not sys.stdin or not sys.stdin.isatty():
+    if not _is_seen(speaker):
         raise InvalidParameter(
             "nobody is there to agree to what is spent and sent",
             hint="run it in a terminal, or agree beforehand with --yes",
         )
     return confirmed(what)
+
+
+def _typed(what: str, speaker: Speaker) -> str:
+    """What somebody types, or nothing if nobody is there."""
+    return str(typer.prompt(what, default="", show_default=False)) if _is_seen(speaker) else ""
+
+
+def _is_seen(speaker: Speaker) -> bool:
+    """Whether somebody sees what is said, and can answer."""
+    seen = not speaker.silent and sys.stdout and sys.stdout.isatty()
+    return bool(seen and sys.stdin and sys.stdin.isatty())

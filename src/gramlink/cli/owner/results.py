@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gramlink.cli.contributions import ContributionFiles
 from gramlink.cli.inputs import read_opened, read_pairs
 from gramlink.cli.options import IdentityFile, KeyFile, OwnSource, Quiet
 from gramlink.cli.outputs import refuse_replacing, write_csv
@@ -40,7 +41,8 @@ def results(
 ) -> None:
     """Map links back to an owner's own ids.
 
-    Replaces this owner's pseudonyms with its ids; the other owners' stay as they are.
+    Replaces this owner's pseudonyms with its ids; the other owners' stay as they are. Deletes the
+    contributions of an exchange that needed them, once its results have come.
 
     Example: gramlink results links.csv hospital.csv -o hospital-links.csv
     """
@@ -63,12 +65,13 @@ def results(
             f"there is no key file {key_file}", hint="use --key to name the one that `embed` used"
         )
     schema = source.schema()
-    sent = _received(links_file, identity_file)
+    sent, contributions = _received(links_file, identity_file), ContributionFiles(())
     records = source.records(schema)
     party = Owner(owner, records, schema, owner_key(key_file))
     if isinstance(sent, Results):
         projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
         tables = receive(party, sent, projection, exchange, hint=_HINT)
+        contributions = ContributionFiles.of(None, exchange, projection.owners, schema)
     else:
         kind = "clusters" if "cluster" in sent.columns else "links"
         tables = {kind: translate_table(party, sent, links_file.name, key_file.name)}
@@ -78,6 +81,8 @@ def results(
         write_csv(path, table)
         what = {"clusters": "records in clusters", "possible": "possible links"}.get(name, "links")
         speaker.say(f"wrote {path}: {len(table):,} {what}")
+    for erased in contributions.erase():
+        speaker.say(f"deleted {erased}: the exchange is over, and it could open the bundles")
     if not tables:
         speaker.say("the linkage unit sent counts only: see `gramlink inspect`")
 

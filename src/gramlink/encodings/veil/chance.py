@@ -9,7 +9,7 @@ from gramlink.encodings.veil.keys import EITHER, WHOLE, Key
 from gramlink.encodings.veil.population import known_of
 from gramlink.encodings.veil.shared import Shared
 from gramlink.encodings.veil.sketch import WHOLE as ALL_PARITIES
-from gramlink.kernels.veil import DRAWS
+from gramlink.kernels.cells import DRAWS
 from gramlink.matching.chance import Chance, Gaps
 from gramlink.matching.passes import Pass
 from gramlink.records.fields import Field

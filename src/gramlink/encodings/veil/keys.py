@@ -4,7 +4,7 @@ A key is a conjunction of components, each a value of a field or a part of it. T
 key are of different fields, so that the exclusive or of their hashes is that of the whole.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,11 @@ class Component:
         return names if self.part == WHOLE else f"{names} ({self.part})"
 
     @property
+    def spelt(self) -> list[str]:
+        """As it stands in a manifest."""
+        return [*self.fields, self.part]
+
+    @property
     def cut(self) -> Cut:
         """How its part is cut out of a value."""
         return PARTS[WHOLE if self.part == EITHER else self.part].cut
@@ -124,7 +129,7 @@ class Key:
     @property
     def spelt(self) -> list[list[str]]:
         """As it stands in a manifest."""
-        return [[*one.fields, one.part] for one in self.components]
+        return [one.spelt for one in self.components]
 
 
 def read_keys(spelt: Any, fields: Sequence[Field]) -> tuple[Key, ...]:
@@ -132,7 +137,7 @@ def read_keys(spelt: Any, fields: Sequence[Field]) -> tuple[Key, ...]:
     if not isinstance(spelt, list) or not 1 <= len(spelt) <= MOST_KEYS:
         raise ValueError(f"it does not have 1 to {MOST_KEYS} keys")
     by_name = {field.name: field for field in fields}
-    keys = tuple(Key(tuple(_component(one, by_name) for one in key)) for key in spelt)
+    keys = tuple(Key(tuple(_components(one, by_name))) for one in spelt)
     for key in keys:
         if not key.components or len(set(key.fields)) < len(key.fields):
             raise ValueError("a key is empty, or has a field twice")
@@ -141,7 +146,16 @@ def read_keys(spelt: Any, fields: Sequence[Field]) -> tuple[Key, ...]:
     return keys
 
 
-def _component(spelt: Any, fields: Mapping[str, Field]) -> Component:
+def _components(spelt: Any, fields: Mapping[str, Field]) -> Iterator[Component]:
+    if not isinstance(spelt, list):
+        raise ValueError("a key is not a list")
+    for one in spelt:
+        if not isinstance(one, list) or not one or not all(isinstance(name, str) for name in one):
+            raise ValueError("a part of a key is not a list of names")
+        yield _component(one, fields)
+
+
+def _component(spelt: list[str], fields: Mapping[str, Field]) -> Component:
     *names, part = spelt
     if not names or not all(name in fields for name in names):
         raise ValueError("a key has a field that its settings do not have")

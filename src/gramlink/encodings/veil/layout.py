@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.veil.keys import Key
+from gramlink.kernels.cells import CELL, TAG
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Bytes = npt.NDArray[np.uint8]
-
-TAG, CELL = 8, 9  # bytes of a tag, and of a field in a row
 
 
 @dataclass(frozen=True)

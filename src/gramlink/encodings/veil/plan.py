@@ -25,7 +25,8 @@ from gramlink.records.schema import Schema
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-MOST = 16  # rows of a record, unless the schema asks for more
+MOST = 16  # rows of a record, unless the schema states more passes
+MOST_FIELDS = 10  # that keys are made of: with more, there are too many keys to try
 MADE_UP, SEED = 5000, 2013
 SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
 MISSING = 0.05
@@ -46,7 +47,21 @@ def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
     """The keys of a schema: those that it states, or as many as `most` that find most."""
     if schema.passes:
         return tuple(_stated(one) for one in schema.passes)
+    check_plan(schema)
     return _chosen(tuple((field.name, field.kind) for field in schema.fields), most)
+
+
+def check_plan(schema: Schema) -> None:
+    """Refuse a schema for which there is no plan, without making one."""
+    if schema.passes:
+        planned(schema)
+        return
+    fields = _telling(tuple((field.name, field.kind) for field in schema.fields))
+    if next(_allowed(fields), None) is None:
+        raise InvalidSchema(
+            "no field tells the members of a household apart, which the veil needs",
+            hint='add a given name or a date of birth to linkage.toml, or set encoding = "vectors"',
+        )
 
 
 def _stated(edits: dict[str, int]) -> Key:
@@ -61,12 +76,7 @@ def _stated(edits: dict[str, int]) -> Key:
 @lru_cache(maxsize=16)
 def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
     people = _People.made_up(fields)
-    keys = [key for key in _options(fields) if together(key, dict(fields)) <= SELDOM]
-    if not keys:
-        raise InvalidSchema(
-            "no field tells the members of a household apart, which the veil needs",
-            hint='add a given name or a date of birth to linkage.toml, or set encoding = "vectors"',
-        )
+    keys = list(_allowed(_telling(fields)))
     finds = np.stack([people.found(key).astype(np.float32) for key in keys])
     missed = np.ones(MADE_UP, np.float32)
     once_more = np.ones(MADE_UP, np.float32)
@@ -82,6 +92,23 @@ def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
         missed = missed * (1 - finds[best])
         finds[best] = 0
     return tuple(chosen)
+
+
+def _telling(fields: Fields) -> Fields:
+    """The fields that tell most of who somebody is, in their order."""
+
+    def told(field: tuple[str, str]) -> float:
+        known = known_of(*field)
+        return known.bits * (1 - known.typos - known.changes)
+
+    most = sorted(fields, key=told, reverse=True)[:MOST_FIELDS]
+    return tuple(field for field in fields if field in most)
+
+
+def _allowed(fields: Fields) -> Iterator[Key]:
+    """Keys that the members of a household seldom share."""
+    kinds = dict(fields)
+    return (key for key in _options(fields) if together(key, kinds) <= SELDOM)
 
 
 def _options(fields: Fields) -> Iterator[Key]:

@@ -6,7 +6,6 @@ field that the key does not fix: which parities the row shows, and the pads that
 that is not there, or that occurs twice in the file, gets a row of random bytes instead.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -19,7 +18,8 @@ from gramlink.encodings.veil.keys import Component
 from gramlink.encodings.veil.layout import Layout
 from gramlink.encodings.veil.sketch import Scale, masks, parities
 from gramlink.engines.local import in_order
-from gramlink.errors import InvalidParameter
+from gramlink.io.files import digest
+from gramlink.kernels.cells import BLOCKS
 from gramlink.records.strings import Strings, distinct
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,8 +28,6 @@ Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int32]
 
 CHUNK = 4096  # records
-STREAM = 5  # blocks of a field in a row
-MOST_OWNERS = 255
 HASH = 16  # bytes
 
 
@@ -60,10 +58,8 @@ class Writer:
     def __init__(
         self, material: Material, secret: Secret, layout: Layout, scales: dict[str, Scale]
     ) -> None:
-        if material.place >= MOST_OWNERS:
-            raise InvalidParameter(f"the veil links at most {MOST_OWNERS} owners")
-        self._layout, self._number = layout, material.place + 1
-        self._secret, self._own = secret, secret.private(material.key)
+        self._layout, self._secret = layout, secret
+        self._own = secret.private(material.owner, material.key)
         self._values = [self._valued(material, name, scales[name]) for name in layout.names]
         self._hashes = {
             one: [self._hashed(one, name) for name in one.fields]
@@ -71,7 +67,7 @@ class Writer:
             for one in key.components
         }
         self._fields = np.stack([one.place for one in self._values], axis=1)
-        self._parities = _stacked([one.parities for one in self._values])
+        self._parities = np.concatenate([one.parities for one in self._values])
         self._starts = np.cumsum([0] + [len(one.parities) for one in self._values])
 
     def _valued(self, material: Material, name: str, scale: Scale) -> Values:
@@ -84,7 +80,8 @@ class Writer:
 
     def _hash_of(self, texts: Strings, component: Component) -> _Hashes:
         """Keyed hashes of a part of each text, under a key for this component alone."""
-        secret, cut = self._secret.key(f"component {component}"), component.cut
+        # digests, since a field may be called "surname (first 3)"
+        secret, cut = self._secret.key(f"component {digest(component.spelt)}"), component.cut
         found, there = bytearray(), np.ones(len(texts), bool)
         for row, text in enumerate(texts):
             part = cut(text)
@@ -126,8 +123,8 @@ class Writer:
 
     def _key(self, key: int, rows: slice) -> tuple[Words, Bools]:
         """The hash of a key of some records, and which of them have it."""
-        name = "key " + str(self._layout.keys[key])
-        constant = blake2b(name.encode(), key=self._secret.key("keys"), digest_size=HASH).digest()
+        about = digest(self._layout.keys[key].spelt).encode()
+        constant = blake2b(about, key=self._secret.key("keys"), digest_size=HASH).digest()
         fields = self._fields[rows]
         words = np.tile(np.frombuffer(constant, "<u8").astype(np.uint64), (len(fields), 1))
         there = np.ones(len(fields), bool)
@@ -152,14 +149,14 @@ class Writer:
         for key, shown in enumerate(layout.shown):
             hashed, _ = self._key(key, rows)
             seeds = scrambled(hashed, self._secret.key("seeds"))
-            streams = _streams(seeds, STREAM * len(shown), self._secret)
+            streams = _streams(seeds, BLOCKS * len(shown), self._secret)
             equal = np.zeros((len(fields), len(shown)), np.uint8)
             for n, field in enumerate(shown.tolist()):
                 values = seeds ^ self._values[field].whole.words[fields[:, field]]
                 equal[:, n] = scrambled(values, self._secret.key("equal"))[:, 0] & np.uint64(255)
             write_rows(
                 result, layout.starts[key], sent[:, key], _tags(hashed, self._secret), streams,
-                equal, shown, places, self._parities, self._number,
+                equal, shown, places, self._parities,
             )  # fmt: skip
         return result
 
@@ -170,7 +167,7 @@ class Writer:
         numbers[:, :, 0] = np.arange(rows.start, rows.stop)[:, None]
         numbers[:, :, 1] = np.arange(blocks)
         drawn = scrambled(numbers, self._own).view(np.uint8).reshape(count, -1)
-        return np.ascontiguousarray(drawn[:, : self._layout.width])
+        return drawn[:, : self._layout.width].copy()
 
 
 def _tags(hashed: Words, secret: Secret) -> Words:
@@ -181,10 +178,3 @@ def _streams(seeds: Words, blocks: int, secret: Secret) -> Bytes:
     counted = np.repeat(seeds[:, None], blocks, axis=1)
     counted[:, :, 0] ^= np.arange(blocks, dtype=np.uint64)
     return scrambled(counted, secret.key("streams")).view(np.uint8).reshape(len(seeds), -1)
-
-
-def _stacked(tables: list[Words]) -> Words:
-    return np.concatenate(tables)
-
-
-Written = Callable[[], Bytes]

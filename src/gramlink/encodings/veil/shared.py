@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.encodings.veil.layout import CELL, TAG, Layout
+from gramlink.encodings.veil.layout import Layout
+from gramlink.kernels.cells import CELL, SKETCH, TAG
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 LevelCodes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
-
-SKETCH = CELL - 2  # bytes of a cell before its equality byte and its missing byte
 
 
 @dataclass(frozen=True, slots=True, eq=False)

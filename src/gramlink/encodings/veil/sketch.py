@@ -8,9 +8,9 @@ all parities if they are far apart, however far.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -124,10 +124,12 @@ def scales(schema: Schema, bases: dict[str, Base]) -> dict[str, Scale]:
     return {field.name: Scale.of(field, bases[field.name], schema) for field in schema.fields}
 
 
-def read_cut_offs(spelt: Sequence[int], edits: int) -> tuple[int, ...]:
-    """The cut-offs of a field in a manifest, checked."""
-    if len(spelt) != edits + 1 or not all(type(one) is int for one in spelt):
+def read_cut_offs(spelt: Any, edits: int) -> tuple[int, ...]:
+    """The cut-offs of a field in a manifest; a `ValueError` if they cannot be."""
+    if not isinstance(spelt, list) or not all(type(one) is int for one in spelt):
+        raise ValueError("cut-offs are not whole numbers")
+    if len(spelt) != edits + 1:
         raise ValueError("a field does not have a cut-off for each number of edits")
-    if spelt[0] != 0 or list(spelt) != sorted(spelt) or spelt[-1] > WHOLE:
+    if spelt[0] != 0 or spelt != sorted(spelt) or spelt[-1] > WHOLE:
         raise ValueError("cut-offs do not rise from 0")
     return tuple(spelt)

@@ -1,5 +1,7 @@
 """The veiled encoding: rows that the linkage unit can compare only where two owners share a key."""
 
+import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,12 +15,12 @@ from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Ma
 from gramlink.encodings.veil.chance import by_chance, passes_of
 from gramlink.encodings.veil.keys import read_keys
 from gramlink.encodings.veil.layout import Layout, spelt
-from gramlink.encodings.veil.plan import planned
+from gramlink.encodings.veil.plan import check_plan, planned
 from gramlink.encodings.veil.relatives import kin_of
 from gramlink.encodings.veil.rows import Writer
 from gramlink.encodings.veil.shared import Shared
 from gramlink.encodings.veil.sketch import read_cut_offs, scales
-from gramlink.errors import InvalidParameter
+from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
@@ -30,7 +32,8 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 COLUMN = "rows"
-DIGITS_OF_CHECK = 64
+CHECK = "[0-9a-f]{64}"
+CHUNK = 50_000  # records that are made into objects at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,9 @@ class VeiledRecords(EncodedRecords):
     check: str
 
     name: ClassVar[str] = "veiled"
+    shown_as: ClassVar[str] = "veiled rows"
     needs_secret: ClassVar[bool] = True
+    hides_grams: ClassVar[bool] = True
 
     @classmethod
     def of(cls, material: Material) -> Self:
@@ -59,7 +64,7 @@ class VeiledRecords(EncodedRecords):
                 "the veiled encoding needs a secret that the owners of this exchange share",
                 hint="each owner contributes to it: see docs/veil.md",
             )
-        layout = Layout(tuple(field.name for field in schema.fields), planned(schema))
+        layout = _layout(schema)
         of_fields = scales(schema, dict(material.bases))
         return cls(
             Writer(material, secret, layout, of_fields).written(),
@@ -79,6 +84,18 @@ class VeiledRecords(EncodedRecords):
         """One column, with the bytes of a record."""
         _read_shape(shape, schema)
         return {COLUMN: pl.Binary}
+
+    @classmethod
+    def check_schema(cls, schema: Schema) -> None:
+        """Several fields are needed, of which one tells the members of a household apart."""
+        if len(schema.fields) == 1:
+            raise _one_field()
+        check_plan(schema)
+
+    @classmethod
+    def size(cls, schema: Schema) -> int:
+        """The same for every record."""
+        return _layout(schema).width
 
     @classmethod
     def least(cls, shape: Any, schema: Schema) -> int:
@@ -118,9 +135,18 @@ class VeiledRecords(EncodedRecords):
 
     def columns(self) -> dict[str, pl.Series]:
         """One column, with the bytes of a record."""
-        whole, width = self.rows.tobytes(), self.layout.width
+        parts = [self._column(start) for start in range(0, len(self), CHUNK)]
+        return {COLUMN: pl.concat([pl.Series([], dtype=pl.Binary), *parts])}
+
+    def _column(self, start: int) -> pl.Series:
+        whole, width = self.rows[start : start + CHUNK].tobytes(), self.layout.width
         records = [whole[at : at + width] for at in range(0, len(whole), width)]
-        return {COLUMN: pl.Series(records, dtype=pl.Binary)}
+        return pl.Series(records, dtype=pl.Binary)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the rows."""
+        return hashlib.sha256(np.ascontiguousarray(self.rows).data).hexdigest()
 
     def compare(self, right: Self) -> Compared:
         """Only records that share a key can be compared."""
@@ -233,14 +259,18 @@ class ComparedRows:
         return kin_of(fields, self.ours.layout.keys, self.sizes)
 
 
+def _layout(schema: Schema) -> Layout:
+    return Layout(tuple(field.name for field in schema.fields), planned(schema))
+
+
 def _read_shape(shape: Any, schema: Schema) -> tuple[Layout, tuple[tuple[int, ...], ...], str]:
     if not isinstance(shape, dict) or shape.keys() != {"keys", "cut_offs", "check"}:
         raise ValueError("its shape is not that of a veiled bundle")
     names = tuple(field.name for field in schema.fields)
-    if set(shape["cut_offs"]) != set(names):
+    if not isinstance(shape["cut_offs"], dict) or set(shape["cut_offs"]) != set(names):
         raise ValueError("its fields are not those of its settings")
     check = shape["check"]
-    if not isinstance(check, str) or len(check) != DIGITS_OF_CHECK or not check.isalnum():
+    if not isinstance(check, str) or not re.fullmatch(CHECK, check):
         raise ValueError("it does not say which secret it was made with")
     cut_offs = tuple(
         read_cut_offs(shape["cut_offs"][field.name], schema.edits_of(field))
@@ -249,8 +279,8 @@ def _read_shape(shape: Any, schema: Schema) -> tuple[Layout, tuple[tuple[int, ..
     return Layout(names, read_keys(shape["keys"], schema.fields)), cut_offs, check
 
 
-def _one_field() -> InvalidParameter:
-    return InvalidParameter(
+def _one_field() -> InvalidSchema:
+    return InvalidSchema(
         "the veiled encoding cannot link records of one field",
         hint='add fields to linkage.toml, or set encoding = "vectors"',
     )

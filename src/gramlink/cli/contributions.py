@@ -1,0 +1,93 @@
+"""The files with what the owners contribute to the secret of one exchange."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gramlink.cli.inputs import read_opened
+
+if TYPE_CHECKING:
+    from gramlink.embedding.projection import Projection
+    from gramlink.encodings.secret import Secret
+    from gramlink.records.schema import Schema
+
+
+def contribution_file(exchange: str, owner: str) -> Path:
+    """Where an owner's contribution is, unless another file is named.
+
+    >>> contribution_file("stroke", "hospital").name
+    'stroke-hospital.contribution'
+    """
+    return Path(f"{exchange}-{owner}.contribution" if exchange else f"{owner}.contribution")
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionFiles:
+    """Files with one contribution each: the owner's own, and the others' as they came."""
+
+    files: tuple[Path, ...]
+
+    @classmethod
+    def of(
+        cls, given: Sequence[Path] | None, exchange: str, owners: Sequence[str], schema: "Schema"
+    ) -> "ContributionFiles":
+        """The files that were named, or else those of all owners; none if no secret is needed."""
+        from gramlink.parties.contribution import needs_secret
+
+        if given or not needs_secret(schema):
+            return cls(tuple(given or ()))
+        return cls(tuple(_found(contribution_file(exchange, owner)) for owner in owners))
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of them are there."""
+        return all(file.exists() for file in self.files)
+
+    def secret(
+        self, identity_file: Path, projection: "Projection", exchange: str, schema: "Schema"
+    ) -> "Secret | None":
+        """The secret that all owners derive from them, if they need one."""
+        from gramlink.errors import InvalidFile
+        from gramlink.parties.contribution import Contribution, needs_secret, secret_of
+
+        if not needs_secret(schema):
+            return None
+        for file in self.files:
+            if not file.exists():
+                raise InvalidFile(
+                    f"there is no contribution {file}",
+                    hint="make yours with `gramlink contribute`; the other owners send you theirs",
+                )
+        opened = (Contribution.from_json(read_opened(f, identity_file), f.name) for f in self.files)
+        return secret_of(opened, projection, exchange, schema)
+
+    def own(self, owner: str) -> Path:
+        """The file with an owner's own contribution, which notes what it encoded."""
+        from gramlink.bundles.sealing import is_sealed
+        from gramlink.errors import InvalidFile
+        from gramlink.io.files import read_bytes
+        from gramlink.parties.contribution import Contribution
+
+        for file in self.files:
+            data = read_bytes(file)
+            if not is_sealed(data) and Contribution.from_json(data, file.name).owner == owner:
+                return file
+        raise InvalidFile(
+            f"no file has the contribution that {owner} made",
+            hint="name the file that your own `gramlink contribute` wrote, unsealed",
+        )
+
+    def erase(self) -> tuple[Path, ...]:
+        """Delete them, as their exchange is over; return those there were."""
+        from gramlink.parties.contribution import erase
+
+        there = tuple(file for file in self.files if file.exists())
+        erase(*there)
+        return there
+
+
+def _found(plain: Path) -> Path:
+    """The file, opened already, or sealed as it came."""
+    sealed = plain.with_name(f"{plain.name}.age")
+    return sealed if sealed.exists() and not plain.exists() else plain
