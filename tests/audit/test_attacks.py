@@ -18,9 +18,7 @@ from gramlink.audit.audit import (
     some_of,
 )
 from gramlink.audit.claims import Claims
-from gramlink.audit.seen import Coded, Codes
-from gramlink.lab.rivals.bloom import encode
-from gramlink.records.strings import distinct
+from gramlink.lab.rivals.filtered import filtered
 
 COUNT = 1200
 
@@ -32,13 +30,7 @@ def claims(attack, seen, register, count=COUNT):
 
 
 def filters(count):
-    """The records as Bloom filters, field by field."""
-    fields = []
-    for column in case(count).ours.columns.values():
-        texts, place = distinct(column)
-        bits = np.unpackbits(encode(texts, b"secret").words.view(np.uint8), axis=1)
-        fields.append(Codes(bits.astype(np.float32), np.where(column.missing, -1, place)))
-    return Coded(tuple(fields))
+    return filtered(case(count).ours, b"secret")
 
 
 @pytest.mark.parametrize("coverage", [0.5, 0.9, 1.0])

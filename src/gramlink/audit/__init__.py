@@ -16,5 +16,7 @@ evidence      how likely pairs that share keys look as they do
 components    attacks on shared keys: fingerprints, votes of neighbours, tags that are absent
 weakened      a veil that is weak on purpose, which the attacks must break
 made_up       a partner's records and strangers, made up from an owner's own
+situation     a case with registers, from what an owner has at hand
 audit         all attacks on all encodings, and what drives them
+advice        what an owner can do about it
 """

@@ -20,9 +20,9 @@ from gramlink.records.strings import Strings
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-PUPILS = 500  # records to learn from
-ROUNDS = 6
-SEEDS, GROWTH = 0.15, 1.6  # the share of pupils that are trusted, and how it grows
+PUPILS = 400  # records to learn from
+ROUNDS = 5
+SEEDS, GROWTH = 0.15, 1.7  # the share of pupils that are trusted, and how it grows
 DIMENSIONS = 64  # that codes are projected on, where they have more
 BUCKETS = 400  # that grams are hashed into
 RIDGE = 3.0

@@ -171,7 +171,12 @@ def audit(
     encodings: dict[str, Seen] = {VEILED: case.veiled(), VECTORS: case.vectors, **(others or {})}
     for register in registers:
         for name, seen in encodings.items():
-            jobs += [(name, seen, attack, register, False) for attack in ATTACKS]
+            jobs += [
+                (name, seen, attack, register, False)
+                for attack in ATTACKS
+                # learning what codes look like takes longest, and the best register helps it most
+                if register is first or attack is not ALIGNMENT or isinstance(seen, Sharing)
+            ]
         if exchanges > 1:
             jobs.append((VEILED, case.veiled(), repeated(case, exchanges), register, False))
     jobs.append((EXACT, case.exact, COMPONENTS, first, True))
@@ -182,7 +187,7 @@ def audit(
         if progress:
             progress(done, len(jobs) + 1)
         knows = known.setdefault(id(register), case.known(register))
-        victims = some_of(case, seen, few=attack in (ALIGNMENT,) or name == HOUSEHOLDS)
+        victims = some_of(case, seen, few=name == HOUSEHOLDS)
         chances = attack.chances(seen, knows, victims)
         if chances is not None:
             claims = Claims.of(chances, victims, register.truth)
@@ -210,10 +215,11 @@ def repeated(case: Case, exchanges: int) -> Attack:
 
 
 def some_of(case: Case, seen: Seen, *, few: bool = False) -> Ints:
-    """The records to attack: a random sample where there are too many."""
+    """The records to attack: a random sample where there are too many.
+
+    Under the veil most show nothing and take no time.
+    """
     most = FEW if few or isinstance(seen, Coded) else MOST
-    if isinstance(seen, Sharing) and few:
-        most = max(most, min(len(case), MOST) if len(seen.left) < len(case) else most)
     rows = np.arange(len(case))
     if len(rows) <= most:
         return rows

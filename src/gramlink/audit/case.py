@@ -11,12 +11,16 @@ from gramlink.audit.known import Known
 from gramlink.audit.seen import Coded, Codes, Sharing, seen
 from gramlink.audit.weakened import household_keys, unveiled
 from gramlink.embedding.base import Base
+from gramlink.embedding.projection import agree
 from gramlink.embedding.vectors import embed
 from gramlink.encodings.encoding import Material
 from gramlink.encodings.secret import Secret
 from gramlink.encodings.veil.veiled import VeiledRecords
+from gramlink.parties.linkage_unit import LinkageUnit
+from gramlink.parties.owner import Owner
+from gramlink.records.choices import VECTORS
 from gramlink.records.reading import Records
-from gramlink.records.schema import Schema
+from gramlink.records.schema import Schema, checked_schema
 from gramlink.records.strings import distinct
 
 Ints = npt.NDArray[np.int64]
@@ -49,6 +53,33 @@ class Register:
         return float((self.truth >= 0).mean())
 
 
+def without_noise(schema: Schema) -> Schema:
+    """The schema for what nobody else is shown: grams as they are, and vectors."""
+    fields = tuple(
+        field.model_copy(update={"miner": "exact"}) if field.mined else field
+        for field in schema.fields
+    )
+    return checked_schema(**{**dict(schema), "fields": fields, "encoding": VECTORS})
+
+
+def same_persons(ours: Records, theirs: Records, schema: Schema) -> Ints:
+    """Which of their records each of ours is of one person with, -1 if none, as linked here.
+
+    Privacy: reads both; nothing leaves the process.
+    """
+    schema = without_noise(schema)
+    one, other = Owner("ours", ours, schema, b"ours"), Owner("theirs", theirs, schema, b"theirs")
+    projection = agree(one.mine(None), other.mine(None))
+    unit = LinkageUnit.of(one.embed(projection), other.embed(projection))
+    links = one.translate(other.translate(unit.link("one-to-one").links))
+    there = {own: row for row, own in enumerate(theirs.ids)}
+    here = {own: row for row, own in enumerate(ours.ids)}
+    found = np.full(len(ours), -1)
+    for left, right in zip(links.left, links.right, strict=True):
+        found[here[left]] = there[right]
+    return found
+
+
 @dataclass(frozen=True)
 class Case:
     """Our records, another owner's, and the bases that both agreed on.
@@ -60,6 +91,15 @@ class Case:
     theirs: Records
     schema: Schema
     bases: Mapping[str, Base]
+
+    @classmethod
+    def of(cls, ours: Records, theirs: Records, schema: Schema) -> "Case":
+        """The bases are mined without noise, since nobody is shown them."""
+        schema = without_noise(schema)
+        sides = zip(("ours", "theirs"), (ours, theirs), strict=True)
+        owners = [Owner(name, one, schema, name.encode()) for name, one in sides]
+        bases = agree(*(owner.mine(None) for owner in owners)).bases
+        return cls(ours, theirs, schema, bases)
 
     def __len__(self) -> int:
         return len(self.ours)

@@ -18,6 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 MISSING = 0.03  # of the partner's values
 MOVED = 0.06  # of the persons, those who have another address at the partner's
+NEIGHBOURS = 0.5  # of the strangers, those who have a record's whole address
 HOME = 0.9  # a field that so many members of a household share is of the household
 
 
@@ -37,15 +38,16 @@ def _joined(columns: Sequence[Strings]) -> Strings:
 
 
 def strangers(records: Records, schema: Schema, count: int, source: np.random.Generator) -> Records:
-    """Persons whose values are those of different records; what says where one lives stays whole.
+    """Persons whose values are those of different records, and as frequent as these.
 
-    They have namesakes and neighbours in the file, and are as frequent as its values are.
+    Some have the address of a record, whole; so there are namesakes and neighbours.
     """
     home = source.integers(0, len(records), count)
+    settled = source.random(count) < NEIGHBOURS
     columns = {}
     for field in schema.fields:
-        together = known_of(field.name, field.kind).household >= HOME
-        rows = home if together else source.integers(0, len(records), count)
+        together = settled & (known_of(field.name, field.kind).household >= HOME)
+        rows = np.where(together, home, source.integers(0, len(records), count))
         columns[field.name] = records[field.name].take(rows)
     return Records("strangers", tuple(map(str, range(count))), columns, ())
 
@@ -63,6 +65,27 @@ def partner(records: Records, schema: Schema, source: np.random.Generator) -> tu
     order = source.permutation(len(whole))
     of = np.concatenate([both, np.full(len(others), -1)])
     return gathered("partner", [(whole, order)]), of[order]
+
+
+def registered(
+    ours: Records, others: Records, schema: Schema, coverage: float, source: np.random.Generator
+) -> tuple[Records, Ints]:
+    """A register that covers a share of our persons and of others, with strangers for the rest.
+
+    Also returns which of its persons each of our records is of, -1 if it does not have them.
+    """
+    count = len(ours) + len(others)
+    whole = gathered("register", [(one, np.arange(len(one))) for one in (ours, others)])
+    chosen = source.permutation(count)[: round(coverage * count)]
+    new = strangers(ours, schema, count - len(chosen), source)
+    both = gathered("register", [(whole, chosen), (new, np.arange(len(new)))])
+    order = source.permutation(count)
+    truth = np.full(count, -1)
+    truth[chosen] = np.arange(len(chosen))
+    place = np.empty(count, np.int64)
+    place[order] = np.arange(count)
+    truth = np.where(truth >= 0, place[truth], -1)
+    return gathered("register", [(both, order)]), truth[: len(ours)]
 
 
 def _recorded(records: Records, rows: Ints, schema: Schema, source: np.random.Generator) -> Records:
