@@ -1,4 +1,8 @@
-"""The files with what the owners contribute to the secret of one exchange."""
+"""The files with what the owners contribute to the secret of one exchange.
+
+An owner's own contribution has a file to itself. Those of the others come beside what they mined,
+sealed together, or as files of their own.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +41,7 @@ class ContributionFiles:
 
         if given or not needs_secret(schema):
             return cls(tuple(given or ()))
-        return cls(tuple(_found(contribution_file(exchange, owner)) for owner in owners))
+        return cls(tuple(_found(exchange, owner) for owner in owners))
 
     @property
     def complete(self) -> bool:
@@ -49,7 +53,8 @@ class ContributionFiles:
     ) -> "Secret | None":
         """The secret that all owners derive from them, if they need one."""
         from gramlink.errors import InvalidFile
-        from gramlink.parties.contribution import Contribution, needs_secret, secret_of
+        from gramlink.parties.contribution import needs_secret, secret_of
+        from gramlink.parties.handover import contribution_in
 
         if not needs_secret(schema):
             return None
@@ -59,19 +64,18 @@ class ContributionFiles:
                     f"there is no contribution {file}",
                     hint="make yours with `gramlink contribute`; the other owners send you theirs",
                 )
-        opened = (Contribution.from_json(read_opened(f, identity_file), f.name) for f in self.files)
+        opened = (contribution_in(read_opened(f, identity_file), f.name) for f in self.files)
         return secret_of(opened, projection, exchange, schema)
 
     def own(self, owner: str) -> Path:
         """The file with an owner's own contribution, which notes what it encoded."""
-        from gramlink.bundles.sealing import is_sealed
         from gramlink.errors import InvalidFile
-        from gramlink.io.files import read_bytes
-        from gramlink.parties.contribution import Contribution
+        from gramlink.io.files import is_kind, read_bytes
+        from gramlink.parties.contribution import KIND, Contribution
 
         for file in self.files:
             data = read_bytes(file)
-            if not is_sealed(data) and Contribution.from_json(data, file.name).owner == owner:
+            if is_kind(KIND, data) and Contribution.from_json(data, file.name).owner == owner:
                 return file
         raise InvalidFile(
             f"no file has the contribution that {owner} made",
@@ -87,7 +91,8 @@ class ContributionFiles:
         return there
 
 
-def _found(plain: Path) -> Path:
-    """The file, opened already, or sealed as it came."""
-    sealed = plain.with_name(f"{plain.name}.age")
-    return sealed if sealed.exists() and not plain.exists() else plain
+def _found(exchange: str, owner: str) -> Path:
+    """The file of an owner's contribution: opened already, or sealed, beside what it mined."""
+    plain = contribution_file(exchange, owner)
+    sealed = (plain.with_name(f"{plain.name}.age"), Path(f"{owner}.mined.json.age"))
+    return next((one for one in (plain, *sealed) if one.exists()), plain)
