@@ -130,7 +130,8 @@ def _quality() -> str:
     header += ["estimated recall", "F1 of Splink 5 on plain text"]
     return (
         "## Persons\n\nRecords of several fields with the schema that `gramlink init` proposes, "
-        "untouched but for the encoding: k = 75 for each text field, ε = 1 per owner split over the text fields, up to "
+        "untouched but for the encoding: k = 75 for each text field, ε = 1 per owner split over "
+        "the text fields, up to "
         f"2 edits. Means of {len(SEEDS)} draws of noise, and of persons or halves. Splink reads "
         "the plain text of the same files and fields, with settings chosen by the kind of "
         "field and without labels (`benchmarks/splink_peer.py`; they were chosen on FEBRL 4 and on "
