@@ -18,9 +18,11 @@ from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
 from gramlink.exchange import wire
 from gramlink.lab.datasets import corrupt, sample, surnames
-from gramlink.mining.mined import Mined
+from gramlink.lab.datasets.persons import persons
 from gramlink.parties.admission import admit
 from gramlink.parties.answers import answer
+from gramlink.parties.contribution import Contribution, needs_secret, secret_of
+from gramlink.parties.handover import Handover
 from gramlink.parties.owner import Owner, for_the_unit
 from gramlink.records.fields import ALPHABET
 from gramlink.records.reading import read_records
@@ -32,35 +34,97 @@ EXCHANGE = "stroke-2026"
 COUNT = 80
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
 SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 40\n"
+VEILED = """\
+epsilon = 30
+encoding = "veiled"
+
+[fields.given_name]
+size = 40
+
+[fields.surname]
+size = 40
+
+[fields.born]
+kind = "date"
+"""
 
 
 @cache
-def records_of(name):
-    """An owner's records: the same names for all, mistyped but at the hospital."""
+def records_of(name, agreed=SCHEMA):
+    """An owner's records: the same persons for all, surnames mistyped but at the hospital."""
     names = list(sample(surnames(), COUNT, seed=3))
     if name != "hospital":
         names = list(corrupt(Strings.of(names, ALPHABET + "*"), 1, seed=len(name)))
-    return pl.DataFrame({"id": [f"{name[0]}{i:03d}" for i in range(COUNT)], "surname": names})
+    ids = [f"{name[0]}{i:03d}" for i in range(COUNT)]
+    if agreed == SCHEMA:
+        return pl.DataFrame({"id": ids, "surname": names})
+    people = persons(COUNT, seed=3, errors=0).left
+    return pl.DataFrame(
+        {
+            "id": ids,
+            "given_name": people["given_name"],
+            "surname": names,
+            "born": people["date_of_birth"],
+        }
+    )
 
 
 @cache
-def owner(name):
+def schema_of(agreed=SCHEMA):
+    """What the owners agreed on."""
+    return schema_from(tomllib.loads(agreed, parse_float=Decimal), "linkage.toml")
+
+
+@cache
+def owner(name, agreed=SCHEMA):
     """An owner that is in this process."""
-    schema = schema_from(tomllib.loads(SCHEMA, parse_float=Decimal), "linkage.toml")
-    return Owner(name, read_records(records_of(name), schema), schema, name.encode() * 4)
+    schema = schema_of(agreed)
+    return Owner(name, read_records(records_of(name, agreed), schema), schema, name.encode() * 4)
 
 
 @cache
-def mined_by(name):
+def mined_by(name, agreed=SCHEMA):
     """What a peer mined; it is the same in all tests, as mining takes its time."""
-    return owner(name).mine(None)
+    return owner(name, agreed).mine(None)
 
 
 class Peer:
     """Another owner, who does its part as soon as it can."""
 
-    def __init__(self, name):
-        self.owner, self.identity = owner(name), new_identity()
+    def __init__(self, name, agreed=SCHEMA, exchange=EXCHANGE):
+        self.owner, self.identity, self.exchange = owner(name, agreed), new_identity(), exchange
+        self.mined = mined_by(name, agreed)
+        schema = self.owner.schema
+        own = Contribution.new(name, exchange, schema) if needs_secret(schema) else None
+        self.contribution = own
+
+    @property
+    def handover(self):
+        return Handover(self.mined, self.contribution)
+
+    def received(self, unit):
+        """What the others handed over to it, by their names."""
+        with_secret = self.contribution is not None
+        sent = {
+            sender: unseal_from(sealed, self.identity, sender)[0]
+            for (sender, reader), sealed in unit.mined.items()
+            if reader == self.owner.name
+        }
+        return {
+            sender: Handover.from_json(data, sender, with_secret=with_secret)
+            for sender, data in sent.items()
+        }
+
+    def secret(self, unit):
+        """What it derives from all contributions, if their encoding needs a secret."""
+        if self.contribution is None:
+            return None
+        received = self.received(unit).values()
+        contributions = [self.contribution, *(one.contribution for one in received)]
+        return secret_of(contributions, self.agreed(unit), self.exchange, self.owner.schema)
+
+    def agreed(self, unit):
+        return agree(self.mined, *(one.mined for one in self.received(unit).values()))
 
     def advance(self, unit):
         name, others = self.owner.name, [one for one in unit.parties if one != self.owner.name]
@@ -69,16 +133,15 @@ class Peer:
             return
         for other in others:
             reader = Recipient(unit.recipients[other])
-            sealed = seal_from(mined_by(name).to_json(), self.identity, reader)
+            sealed = seal_from(self.handover.to_json(), self.identity, reader)
             unit.mined.setdefault((name, other), sealed)
         if name in unit.bundles or any((other, name) not in unit.mined for other in others):
             return
-        received = [
-            Mined.from_json(unseal_from(unit.mined[other, name], self.identity, other)[0], other)
-            for other in others
-        ]
         unit.bundles[name] = self.owner.embed(
-            agree(mined_by(name), *received), exchange=unit.name, reply=self.identity.recipient
+            self.agreed(unit),
+            exchange=self.exchange,
+            reply=self.identity.recipient,
+            secret=self.secret(unit),
         )
 
 
@@ -88,7 +151,8 @@ class FakeUnit:
     def __init__(self, me="hospital", peers=("registry",), schema=SCHEMA, returns="links"):
         self.me, self.schema, self.name, self.returns = me, schema, EXCHANGE, returns
         self.identity = new_identity()
-        self.peers = [Peer(name) for name in peers]
+        self.agreed = VEILED if schema == VEILED else SCHEMA  # what the peers have agreed on
+        self.peers = [Peer(name, self.agreed) for name in peers]
         self.parties = sorted([me, *peers])
         self.recipients, self.mined, self.bundles, self.results = {}, {}, {}, {}
         self.upload, self.part, self.refused, self.failed = None, b"", "", ""
@@ -185,7 +249,7 @@ class FakeUnit:
                 exchange=self.name,
                 owner=self.me,
                 owners=self.parties,
-                settings=for_the_unit(owner(self.me).schema),
+                settings=for_the_unit(schema_of(self.agreed)),
                 reply=self.recipients[self.me],
             )
             self.bundles[self.me] = bundle

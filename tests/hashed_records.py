@@ -161,6 +161,10 @@ class ComparedSums:
             tuple(passes), tuple(meets.sum(axis=1).tolist()), tuple(first.tolist()),
         )  # fmt: skip
 
+    def tells(self, left, right):  # noqa: ARG002
+        """All records can be compared."""
+        return True
+
     def levels_of(self, left, right):
         """The levels of any pairs of rows."""
         return self.codes[left, right]

@@ -14,7 +14,19 @@ import httpx
 import pytest
 
 import gramlink.privacy.ledger
-from fake_unit import COUNT, EXCHANGE, SCHEMA, TOKEN, FakeUnit, mined_by, records_of, reply
+from fake_unit import (
+    COUNT,
+    EXCHANGE,
+    SCHEMA,
+    TOKEN,
+    VEILED,
+    FakeUnit,
+    mined_by,
+    records_of,
+    reply,
+    schema_of,
+)
+from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import (
     Recipient,
@@ -33,14 +45,17 @@ from gramlink.errors import (
     InvalidFile,
     InvalidParameter,
     InvalidRecords,
+    InvalidSchema,
     Mismatch,
     Refused,
 )
-from gramlink.exchange import Choices, Voice, take_part
+from gramlink.exchange import Choices, Voice, consent, take_part
 from gramlink.exchange.client import Client
 from gramlink.exchange.consent import keys_code
 from gramlink.mining.mined import Mined
 from gramlink.parties import one_process
+from gramlink.parties.contribution import Contribution
+from gramlink.parties.handover import Handover
 from gramlink.parties.owner import Owner
 from gramlink.privacy.exposure import Disclosure
 from gramlink.privacy.ledger import Ledger
@@ -51,6 +66,9 @@ FILES = [
     "mining.json", "mined.json", "mined-for-2.age", "mined-2.json", "projection.json", "bundle.age",
     "results.age", "links.csv", "possible.csv", "done.json",
 ]  # fmt: skip
+ERASED = ["contribution.json", "identity", "mined-2.json"]  # at the end of a veiled exchange
+both = pytest.mark.parametrize("agreed", [SCHEMA, VEILED], ids=["vectors", "veiled"])
+veiled = pytest.mark.parametrize("agreed", [VEILED], ids=["veiled"])
 
 
 class Crash(BaseException):
@@ -62,7 +80,7 @@ class Hospital:
 
     def __init__(self, unit):
         self.unit, self.said, self.asked, self.agrees, self.pauses = unit, [], 0, True, 0
-        self.warned = []
+        self.warned, self.typed, self.types = [], 0, None
         self.data, self.folder = Path("hospital.csv"), Path(f"{EXCHANGE}-hospital")
 
     def pause(self, _):
@@ -73,9 +91,18 @@ class Hospital:
         self.asked += 1
         return self.agrees
 
+    def read(self, _):
+        """The keys code, as the other owner reads it from its own screen."""
+        self.typed += 1
+        return self.code() if self.types is None else self.types
+
+    def code(self):
+        served = {name: Recipient(key) for name, key in self.unit.recipients.items()}
+        return keys_code(served)
+
     def take_part(self, **choices):
         bar = nullcontext(lambda *_: None)
-        voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append)
+        voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append, self.read)
         client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
         return take_part(client, Choices(**{"data": self.data, **choices}), voice)
 
@@ -102,42 +129,92 @@ class Hospital:
         sent, _ = unseal_from(
             self.unit.mined["hospital", "registry"], self.unit.peers[0].identity, "what was sent"
         )
-        assert sent == mined.to_json()
+        if self.unit.agreed == SCHEMA:
+            assert sent == mined.to_json()
+        else:
+            assert Handover.from_json(sent, "sent", with_secret=True).mined == mined
+            self.check_forgotten()
+
+    def check_forgotten(self):
+        """What could open the bundles is in no file that is left, and nobody was told of it."""
+        assert not [name for name in ERASED if (self.folder / name).exists()]
+        (peer,) = self.unit.peers
+        secret, told = peer.secret(self.unit), peer.received(self.unit)["hospital"].contribution
+        purposes = ("tags", "seeds", "streams", "keys", "equal", "private")
+        hidden = [secret.root, told.content, peer.contribution.content]
+        hidden += [secret.key(purpose) for purpose in purposes]
+        left = [path.read_bytes() for path in Path.cwd().rglob("*") if path.is_file()]
+        left += ["\n".join((*self.said, *self.warned, *self.unit.asked)).encode()]
+        left += [*self.unit.mined.values(), *self.unit.results.values(), self.unit.part]
+        for one in left:
+            assert not [key for key in hidden if key in one or key.hex().encode() in one]
 
 
 @pytest.fixture
-def unit():
-    return FakeUnit()
+def agreed():
+    """The schema of the exchange, unless a test says otherwise."""
+    return SCHEMA
+
+
+@pytest.fixture
+def unit(agreed):
+    return FakeUnit(schema=agreed)
 
 
 @pytest.fixture
 def hospital(unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
-    records_of("hospital").write_csv("hospital.csv")
+    records_of("hospital", unit.agreed).write_csv("hospital.csv")
+    if unit.agreed == VEILED:
+        quickly(monkeypatch)
     return Hospital(unit)
 
 
-def test_a_whole_part_from_the_token_to_own_ids(hospital, unit):
+def quickly(monkeypatch):
+    """With what the hospital mined before, as mining says nothing of the veil."""
+    mined, mining = mined_by("hospital", VEILED), Owner._mined
+    monkeypatch.setattr(
+        Owner,
+        "_mined",
+        lambda self, budget: mined if self.name == "hospital" else mining(self, budget),
+    )
+    monkeypatch.setattr(consent, "duplicates_warning", lambda *_: ())
+
+
+@both
+def test_a_whole_part_from_the_token_to_own_ids(hospital, unit, agreed):
     done = hospital.take_part()
     hospital.check()
     assert done["counts"][0]["links"] == len(hospital.links())
     written = {"links": "links.csv", "possible": "possible.csv"}
     assert done["written"] == {name: str(hospital.folder / file) for name, file in written.items()}
     assert hospital.asked == 1
-    assert sorted(path.name for path in hospital.folder.iterdir()) == sorted([*FILES, "lock"])
+    left = FILES if agreed == SCHEMA else [name for name in FILES if name not in ERASED]
+    assert sorted(path.name for path in hospital.folder.iterdir()) == sorted([*left, "lock"])
     assert unit.asked.count(f"PUT /api/exchanges/{EXCHANGE}/mined/registry") == 1
 
 
 @posix
-def test_what_is_kept_is_for_the_owner_alone(hospital):
+@both
+def test_what_is_kept_is_for_the_owner_alone(hospital, monkeypatch):
+    replaced, modes = Path.replace, {}
+
+    def noted(path, target):
+        if Path(target).name != "recipient":
+            modes[Path(target).name] = stat.S_IMODE(path.stat().st_mode)
+        return replaced(path, target)
+
+    monkeypatch.setattr(Path, "replace", noted)
     hospital.take_part()
+    assert set(modes.values()) == {0o600}, modes  # those that were erased, too
     for path in hospital.folder.iterdir():
         assert path.name == "recipient" or stat.S_IMODE(path.stat().st_mode) == 0o600, path
     assert stat.S_IMODE(hospital.folder.stat().st_mode) == 0o700
 
 
-def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
+@both
+def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit, agreed):
     hospital.agrees = False
     with pytest.raises(GramlinkError, match="you did not agree; nothing was spent"):
         hospital.take_part()
@@ -145,7 +222,7 @@ def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit):
     for phrase in (
         "epsilon 30 of the 30 left in hospital.ledger",
         "will be sent to registry",
-        f"{COUNT} records as gram counts under pseudonyms",
+        f"{COUNT} records as {'gram counts' if agreed == SCHEMA else 'veiled rows'} under",
         "column surname as surname, text",
         "to registry: links, without weights",
         f"the linkage unit's key: {unit.identity.recipient.fingerprint}",
@@ -177,6 +254,7 @@ def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hos
         assert keys_code({**keys, name: new_identity().recipient}) != keys_code(keys)
 
 
+@both
 def test_once_finished_nothing_is_done_again(hospital, unit):
     done = hospital.take_part()
     before = {path: path.read_bytes() for path in hospital.folder.iterdir()}
@@ -189,9 +267,9 @@ def test_once_finished_nothing_is_done_again(hospital, unit):
     assert {path: path.read_bytes() for path in hospital.folder.iterdir()} == before
 
 
-def crash_at(monkeypatch, name, when):
+def crash_at(monkeypatch, name, when, skip=0):
     """Crash before or after a file gets its name, once."""
-    replace, left = Path.replace, [1]
+    replace, left = Path.replace, [True, *[False] * skip]
 
     def crashing(path, target):
         hit = Path(target).name == name and left and left.pop()
@@ -206,9 +284,13 @@ def crash_at(monkeypatch, name, when):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    ("agreed", "name"),
+    [(SCHEMA, name) for name in FILES] + [(VEILED, name) for name in [*FILES, ERASED[0]]],
+    ids=[f"vectors-{name}" for name in FILES] + [f"veiled-{name}" for name in [*FILES, ERASED[0]]],
+)
 def test_a_crash_at_any_file_loses_nothing_and_spends_nothing_twice(
-    hospital, monkeypatch, name, when
+    hospital, monkeypatch, agreed, name, when
 ):
     crash_at(monkeypatch, name, when)
     with pytest.raises(Crash):
@@ -216,6 +298,39 @@ def test_a_crash_at_any_file_loses_nothing_and_spends_nothing_twice(
     hospital.take_part()
     hospital.check()
     assert hospital.asked == (2 if (name, when) == ("consent.json", "before") else 1)
+    assert hospital.typed == (0 if agreed == SCHEMA else hospital.asked)
+
+
+@veiled
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_crash_while_it_is_noted_what_was_encoded_loses_nothing(hospital, monkeypatch, when):
+    crash_at(monkeypatch, "contribution.json", when, skip=1)
+    with pytest.raises(Crash):
+        hospital.take_part()
+    assert not (hospital.folder / "bundle.age").exists()
+    hospital.take_part()
+    hospital.check()
+
+
+@veiled
+@pytest.mark.parametrize("name", ERASED)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_crash_while_the_secret_is_erased_is_made_up_for(hospital, monkeypatch, name, when):
+    unlink, left = Path.unlink, [1]
+
+    def crashing(path, **options):
+        hit = path.name == name and left and left.pop()
+        if hit and when == "before":
+            raise Crash
+        unlink(path, **options)
+        if hit:
+            raise Crash
+
+    monkeypatch.setattr(Path, "unlink", crashing)
+    with pytest.raises(Crash):
+        hospital.take_part()
+    hospital.take_part(folder=hospital.folder)
+    hospital.check()
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -253,6 +368,7 @@ def test_a_crash_while_mining_draws_again_for_the_same_charge(hospital, monkeypa
     hospital.check()
 
 
+@both
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_crash_at_every_single_request_loses_nothing(hospital, unit, when):
     crashed = set()
@@ -284,6 +400,7 @@ def test_a_crash_at_every_single_request_loses_nothing(hospital, unit, when):
     assert len(crashed) == 10
 
 
+@both
 @pytest.mark.parametrize("where", ["PUT /mined/registry", "POST /upload"])
 def test_the_same_bytes_are_sent_whenever_it_is_tried(hospital, unit, where):
     sent = []
@@ -485,10 +602,13 @@ def test_what_another_mined_or_with_other_settings_is_not_used_again(hospital, c
     assert not (hospital.folder / "mined.json").exists()
 
 
+@both
 @pytest.mark.parametrize("marked", [False, True])
-def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, marked):
+def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, agreed, marked):
     """It knows all recipients, so it can seal to anybody; it is no owner, so that shows."""
-    mined = mined_by("registry").to_json()
+    schema = schema_of(agreed)
+    own = Contribution.new("registry", EXCHANGE, schema) if agreed == VEILED else None
+    mined = Handover(mined_by("registry", agreed), own).to_json()
 
     def forged(where, content):
         if where != f"GET /api/exchanges/{EXCHANGE}/mined/registry":
@@ -505,6 +625,7 @@ def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, marked):
     hospital.check()
 
 
+@both
 def test_a_party_that_joins_after_consent_ends_everything(hospital, unit):
     def grown(where, content):
         agreed = (hospital.folder / "consent.json").exists()
@@ -527,9 +648,74 @@ def pinned(unit, *names):
     return tuple(Path(f"{name}.recipient") for name in names)
 
 
+@both
 def test_keys_that_were_had_from_the_owners_are_the_ones_served(hospital, unit):
     hospital.take_part(peers=pinned(unit, "registry"))
     hospital.check()
+    assert hospital.typed == 0
+
+
+def only_joined(hospital):
+    """Nothing was spent, and only the own key was sent."""
+    sent = [asked for asked in hospital.unit.asked if not asked.startswith("GET")]
+    assert sent == [f"PUT /api/exchanges/{EXCHANGE}/recipient"]
+    assert not Path("hospital.ledger").exists()
+    assert not (hospital.folder / "contribution.json").exists()
+    return True
+
+
+@veiled
+@pytest.mark.parametrize(
+    "written",
+    [str, str.upper, lambda code: code.replace(" ", ""), lambda code: f"  {code}\t".title()],
+)
+def test_the_keys_code_that_was_read_out_is_right_in_any_spelling(hospital, written):
+    hospital.agrees = False
+    with pytest.raises(GramlinkError, match="you did not agree"):
+        hospital.take_part()
+    hospital.agrees, hospital.types = True, written(hospital.code())
+    hospital.take_part()
+    hospital.check()
+    assert (hospital.typed, hospital.asked) == (2, 2)
+
+
+@veiled
+@pytest.mark.parametrize("other", [True, False], ids=["another", "cut short"])
+def test_another_keys_code_ends_everything_before_consent(hospital, unit, other):
+    served = {**unit.recipients, "registry": new_identity().recipient.key}
+    code = keys_code({name: Recipient(key) for name, key in served.items()})
+    hospital.types = code if other else code[:19]
+    with pytest.raises(Mismatch, match="the keys code that you typed is not ours") as error:
+        hospital.take_part()
+    assert "the linkage unit gave you different keys" in error.value.hint
+    assert only_joined(hospital)
+    assert hospital.asked == 0
+
+
+@veiled
+@pytest.mark.parametrize("typed", ["", " \n"])
+def test_without_the_keys_code_an_owner_cannot_agree(hospital, typed):
+    hospital.types = typed
+    with pytest.raises(InvalidParameter, match="needs the other owners' keys to be") as error:
+        hospital.take_part()
+    assert "--peer" in error.value.hint
+    assert "--keys-code" in error.value.hint
+    assert only_joined(hospital)
+
+
+@veiled
+def test_a_unit_that_serves_another_key_is_found_out_by_the_code(hospital, unit):
+    """The other owner reads the code of the true keys; ours is of the keys we were served."""
+    unit.recipients["registry"] = new_identity().recipient.key
+    true = unit.peers[0].identity.recipient
+
+    def read(_):
+        return keys_code({"hospital": Recipient(unit.recipients["hospital"]), "registry": true})
+
+    hospital.read = read
+    with pytest.raises(Mismatch, match="the keys code that you typed is not ours"):
+        hospital.take_part()
+    assert only_joined(hospital)
 
 
 def test_a_key_in_the_place_of_an_owners_own_ends_everything(hospital, unit):
@@ -616,11 +802,60 @@ def test_our_own_key_is_not_replaced_by_another(hospital, unit):
     assert not Path("hospital.ledger").exists()
 
 
-def test_a_refused_bundle_ends_with_the_units_reason_and_can_be_sent_again(hospital, unit):
+def refuse(unit):
+    """Let the unit refuse the bundle; returns how it does not."""
     check, unit.check = unit.check, lambda: setattr(unit, "refused", "it is from the future")
+    return check
+
+
+@both
+def test_a_refused_bundle_ends_with_the_units_reason_and_can_be_sent_again(hospital, unit):
+    check = refuse(unit)
     with pytest.raises(Refused, match="refuses the bundle: it is from the future"):
         hospital.take_part()
     unit.check = check
+    hospital.take_part()
+    hospital.check()
+
+
+def rows_sent(unit):
+    return Bundle.from_bytes(unseal(unit.part, unit.identity, "bundle"), "bundle").rows()
+
+
+@veiled
+def test_a_bundle_that_is_made_again_has_the_same_rows(hospital, unit):
+    check = refuse(unit)
+    with pytest.raises(Refused):
+        hospital.take_part()
+    before = rows_sent(unit)
+    (hospital.folder / "bundle.age").unlink()
+    unit.check = check
+    hospital.take_part()
+    assert rows_sent(unit).equals(before)
+    hospital.check()
+
+
+@veiled
+def test_other_data_are_not_encoded_under_the_same_secret(hospital, unit):
+    """Two encodings under one secret would show what both hide."""
+    check = refuse(unit)
+    with pytest.raises(Refused):
+        hospital.take_part()
+    sent, before = unit.part, hospital.data.read_text()
+    (hospital.folder / "bundle.age").unlink()
+    hospital.data.write_text(before + "h999,ANNA,NEWMAN,1980-01-31\n")
+    unit.check = check
+    with pytest.raises(Mismatch, match="since you agreed, this has changed: the data file"):
+        hospital.take_part()
+    (hospital.folder / "consent.json").unlink()
+    with pytest.raises(Mismatch, match="has encoded other records") as error:
+        hospital.take_part()
+    assert "restore the data" in error.value.hint
+    assert "agree on a new exchange" in error.value.hint
+    assert not (hospital.folder / "bundle.age").exists()
+    assert unit.part == sent
+    hospital.data.write_text(before)
+    (hospital.folder / "consent.json").unlink()
     hospital.take_part()
     hospital.check()
 
@@ -816,6 +1051,105 @@ def test_what_another_owner_mined_is_checked(hospital, unit, sent, says):
     with pytest.raises(GramlinkError, match=says):
         hospital.take_part()
     assert not (hospital.folder / "projection.json").exists()
+
+
+def told(peer, **changes):
+    """What a peer hands over, but for its contribution."""
+    return Handover(peer.mined, replace(peer.contribution, **changes)).to_json()
+
+
+@veiled
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (lambda _: b"hello", "damaged or not a handover"),
+        (lambda peer: peer.mined.to_json(), "what registry mined is not a handover file but a min"),
+        (lambda peer: told(peer, owner="clinic"), "contribution's owner is clinic, not registry"),
+        (lambda peer: told(peer, exchange="heart"), "exchange is heart, not stroke-2026"),
+        (lambda peer: told(peer, exchange=""), "exchange is none, not stroke-2026"),
+        (lambda peer: told(peer, schema="0" * 64), "contribution's settings are 0000000000000000,"),
+        (lambda peer: told(peer, content=bytes(31)), "it is not a contribution"),
+        (
+            lambda peer: Handover(mined_by("clinic", VEILED), peer.contribution).to_json(),
+            "what registry mined claims to be from clinic",
+        ),
+    ],
+)
+def test_what_another_owner_contributed_is_checked(hospital, unit, sent, says):
+    (peer,) = unit.peers
+    unit.tamper = lambda path, content: (
+        seal_from(sent(peer), peer.identity, Recipient(unit.recipients["hospital"]))
+        if path.startswith("GET") and "/mined/" in path
+        else content
+    )
+    with pytest.raises(GramlinkError, match=says) as error:
+        hospital.take_part()
+    assert "\n" not in str(error.value)
+    assert peer.contribution.content.hex() not in f"{error.value} {error.value.hint}"
+    assert not (hospital.folder / "mined-2.json").exists()
+    assert not (hospital.folder / "bundle.age").exists()
+    unit.tamper = lambda _, content: content
+    hospital.take_part()
+    hospital.check()
+
+
+def test_a_handover_with_a_contribution_is_refused_where_none_is_needed(hospital, unit):
+    (peer,) = unit.peers
+    other = Handover(peer.mined, Contribution.new("registry", EXCHANGE, peer.owner.schema))
+    unit.tamper = lambda path, content: (
+        seal_from(other.to_json(), peer.identity, Recipient(unit.recipients["hospital"]))
+        if path.startswith("GET") and "/mined/" in path
+        else content
+    )
+    with pytest.raises(InvalidFile, match="is not a mined file but a handover file"):
+        hospital.take_part()
+
+
+@veiled
+def test_two_exchanges_have_two_secrets_though_what_was_mined_is_the_same(hospital, unit):
+    hospital.take_part()
+    first = unit.peers[0].secret(unit).root
+    (hospital.folder / "mined.json").rename("before.json")
+    shutil.rmtree(hospital.folder)
+    hospital.unit = again = FakeUnit(schema=VEILED)
+    hospital.take_part(mined=Path("before.json"))
+    assert again.peers[0].secret(again).root != first
+    assert len(hospital.ledger.exposures) == 2
+    assert len(hospital.ledger.releases) == 1
+
+
+@veiled
+@pytest.mark.usefixtures("hospital")
+def test_three_owners_of_a_veiled_exchange_share_one_secret():
+    unit = FakeUnit(peers=("registry", "clinic"), schema=VEILED)
+    three = Hospital(unit)
+    assert three.take_part()["written"].keys() == {"clusters", "possible"}
+    roots = {peer.secret(unit).root for peer in unit.peers}
+    assert len(roots) == 1
+    left = {path.name for path in three.folder.iterdir()}
+    assert not left & {"contribution.json", "identity", "mined-1.json", "mined-3.json"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ("[fields.surname]", "the veiled encoding cannot link records of one field"),
+        (
+            '[fields.street]\n\n[fields.postcode]\nkind = "digits"',
+            "no field tells the members of a household apart",
+        ),
+    ],
+)
+def test_a_schema_that_cannot_be_veiled_is_refused_before_anyone_is_joined(
+    hospital, unit, fields, says
+):
+    unit.schema = f'encoding = "veiled"\n\n{fields}\n'
+    hospital.data.write_text("id,surname,street,postcode\n1,MILLER,MAIN STREET,12345\n")
+    with pytest.raises(InvalidSchema, match=says) as error:
+        hospital.take_part()
+    assert 'encoding = "vectors"' in error.value.hint
+    assert not [asked for asked in unit.asked if "PUT" in asked]
+    assert not Path("hospital.ledger").exists()
 
 
 @pytest.mark.usefixtures("hospital")

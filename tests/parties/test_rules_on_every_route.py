@@ -12,9 +12,12 @@ import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -24,6 +27,7 @@ from cli.owners import command
 from gramlink.bundles.archive import pack
 from gramlink.bundles.bundle import RECORDS
 from gramlink.bundles.sealing import read_identity, write_identity
+from gramlink.encodings.secret import Secret
 from gramlink.encodings.vectors import VectorRecords
 from gramlink.exchange import Choices, Voice, file_drop, take_part
 from gramlink.exchange.client import Client
@@ -132,7 +136,9 @@ def _uploaded(app, unit, bundles):
     app.state.unit = unit
     operator = Asker(app, unit.folder.operator_token.read_text().strip())
     names = THREE if len(bundles) == 3 else TWO
-    asked = {"name": EXCHANGE, "schema": parties.SCHEMA, "parties": list(names)}
+    veiled = any(one.manifest["encoding"] == "veiled" for one in bundles)
+    schema = fake_unit.VEILED if veiled else parties.SCHEMA
+    asked = {"name": EXCHANGE, "schema": schema, "parties": list(names)}
     tokens = operator.ask("POST", "/api/exchanges", json=asked, says=201).json()["tokens"]
     askers = [Asker(app, tokens[name], name) for name in names]
     bring_to_bundles(askers)
@@ -309,16 +315,157 @@ def test_nor_is_one_of_several_owners(case, route, run, app):
     assert re.search(bad.says, ROUTES[route](list(bundles.values()), run, app))
 
 
+# what is linked under the veil
+
+
+@cache
+def veiled_bundle(name, whose="hospital"):
+    """A bundle under a secret that the owners share, or under one of somebody else's."""
+    projection = gl.agree(*(fake_unit.mined_by(one, fake_unit.VEILED) for one in TWO))
+    sender = fake_unit.owner(name, fake_unit.VEILED)
+    content = {"registry": bytes(32), whose: bytes(range(32))}
+    secret = Secret.of(content, exchange=EXCHANGE, schema=sender.schema.digest)
+    reply = parties.identity_of(name).recipient
+    return sender.embed(projection, exchange=EXCHANGE, reply=reply, secret=secret)
+
+
+@dataclass
+class Forged:
+    """A bundle that nobody's gramlink made."""
+
+    bundle: gl.Bundle
+    shape: dict[str, Any] = field(default_factory=dict)
+    claims: dict[str, Any] = field(default_factory=dict)
+    frame: object = lambda rows: rows
+
+    @property
+    def manifest(self):
+        made = self.bundle.manifest
+        return {**made, "shape": {**made["shape"], **self.shape}, **self.claims}
+
+    def rows(self):
+        return self.frame(self.bundle.rows())
+
+
+def forged(**changes):
+    return lambda bundle: Forged(bundle, **changes)
+
+
+def with_records(change):
+    return lambda bundle: replace(bundle, records=change(bundle.records))
+
+
+def repeating(records):
+    """With the first key's row of the first record once more."""
+    rows = records.rows.copy()
+    end = records.layout.starts[1]
+    rows[1, :end] = rows[0, :end]
+    return replace(records, rows=rows)
+
+
+def with_keys(change):
+    return with_records(
+        lambda of: replace(of, layout=replace(of.layout, keys=change(of.layout.keys)))
+    )
+
+
+def farther(records):
+    first, *rest = records.cut_offs
+    return replace(records, cut_offs=((*first[:-1], first[-1] + 1), *rest))
+
+
+def resized(by):
+    """Rows with so many bytes more, or fewer."""
+
+    def changed(rows):
+        longer = [one + bytes(by) if by > 0 else one[:by] for one in rows["rows"]]
+        return rows.with_columns(rows=pl.Series(longer, dtype=pl.Binary))
+
+    return changed
+
+
+def one_short(rows):
+    return rows.with_columns(
+        rows=pl.Series([rows["rows"][0][:-1], *rows["rows"][1:]], dtype=pl.Binary)
+    )
+
+
+def none_in_the_first(rows):
+    return rows.with_columns(rows=pl.Series([None, *rows["rows"][1:]], dtype=pl.Binary))
+
+
+BAD_VEILS = {
+    "a tag twice": Bad("hospital", with_records(repeating), "two of its records have the same tag"),
+    "one tag for all": Bad(
+        "hospital",
+        with_records(lambda of: replace(of, rows=np.zeros_like(of.rows))),
+        "two of its records have the same tag",
+    ),
+    "another secret": Bad(
+        "hospital",
+        lambda _: veiled_bundle("hospital", whose="clinic"),
+        "encoded their records with different secrets",
+    ),
+    "no secret": Bad(
+        "hospital", forged(shape={"check": ""}), "does not say which secret it was made with"
+    ),
+    "keys in another order": Bad(
+        "registry", with_keys(lambda keys: keys[::-1]), "encoded their records differently"
+    ),
+    "fewer keys": Bad(
+        "registry",
+        lambda one: Forged(one, shape={"keys": one.manifest["shape"]["keys"][1:]}),
+        "a record does not have",
+    ),
+    "no keys": Bad("registry", forged(shape={"keys": []}), "it does not have 1 to"),
+    "a key of another field": Bad(
+        "registry", forged(shape={"keys": [[["street", "whole"]]]}), "damaged"
+    ),
+    "other cut-offs": Bad("registry", with_records(farther), "encoded their records differently"),
+    "cut-offs that fall": Bad(
+        "registry",
+        forged(shape={"cut_offs": {name: [0, 2, 1] for name in ("given_name", "surname", "born")}}),
+        "cut-offs do not rise from 0|does not have a cut-off for each number",
+    ),
+    "wider rows": Bad("registry", forged(frame=resized(1)), "a record does not have"),
+    "narrower rows": Bad("registry", forged(frame=resized(-1)), "a record does not have"),
+    "one narrower row": Bad("registry", forged(frame=one_short), "a record does not have"),
+    "a record without rows": Bad(
+        "registry", forged(frame=none_in_the_first), "a record does not have|empty|missing|null"
+    ),
+    "rows that are not there": Bad(
+        "registry", forged(claims={"rows": 10**7}), "it claims more rows than its size allows"
+    ),
+    "somebody else's encoding": Bad(
+        "registry", forged(claims={"encoding": "vectors"}), "its settings say that it is 'veiled'"
+    ),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("case", BAD_VEILS)
+def test_a_veiled_bundle_that_was_not_made_for_this_is_not_linked(
+    case, route, run, app, monkeypatch
+):
+    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    bad, bundles = BAD_VEILS[case], {name: veiled_bundle(name) for name in TWO}
+    bundles[bad.whose] = bad.change(bundles[bad.whose])
+    said = ROUTES[route](list(bundles.values()), run, app)
+    assert re.search(bad.says, said), said
+
+
 def test_of_several_owners_none_is_answered_before_all_have_sent():
     some = list(bundles_of(THREE).values())[:2]
     with pytest.raises(gl.Mismatch, match="there is no bundle from registry"):
         gl.answer(some, {one.owner: "links" for one in some})
 
 
-def test_what_is_as_agreed_is_linked_on_every_route(run, app, monkeypatch):
+@pytest.mark.parametrize("encoding", ["vectors", "veiled"])
+def test_what_is_as_agreed_is_linked_on_every_route(encoding, run, app, monkeypatch):
     """So that each refusal above is of what was changed."""
     monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
-    bundles = list(bundles_of(TWO).values())
+    made = {"vectors": bundles_of(TWO), "veiled": {name: veiled_bundle(name) for name in TWO}}
+    bundles = list(made[encoding].values())
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         by_python(bundles, run, app)
     with pytest.raises(AssertionError, match="code=0"):

@@ -43,6 +43,17 @@ class ContributionFiles:
             return cls(tuple(given or ()))
         return cls(tuple(_found(exchange, owner) for owner in owners))
 
+    @classmethod
+    def to_erase(
+        cls, given: Sequence[Path] | None, exchange: str, owners: Sequence[str], schema: "Schema"
+    ) -> "ContributionFiles":
+        """The same, with what was opened and what is sealed, whichever of them was read."""
+        from gramlink.parties.contribution import needs_secret
+
+        if given or not needs_secret(schema):
+            return cls(tuple(given or ()))
+        return cls(tuple(file for owner in owners for file in _possible(exchange, owner)))
+
     @property
     def complete(self) -> bool:
         """Whether all of them are there."""
@@ -92,7 +103,12 @@ class ContributionFiles:
 
 
 def _found(exchange: str, owner: str) -> Path:
-    """The file of an owner's contribution: opened already, or sealed, beside what it mined."""
+    """The file of an owner's contribution: opened already, or sealed as it came."""
+    files = _possible(exchange, owner)
+    return next((one for one in files if one.exists()), files[0])
+
+
+def _possible(exchange: str, owner: str) -> tuple[Path, Path, Path]:
+    """An owner's contribution may come by itself, or sealed beside what it mined."""
     plain = contribution_file(exchange, owner)
-    sealed = (plain.with_name(f"{plain.name}.age"), Path(f"{owner}.mined.json.age"))
-    return next((one for one in (plain, *sealed) if one.exists()), plain)
+    return plain, plain.with_name(f"{plain.name}.age"), Path(f"{owner}.mined.json.age")

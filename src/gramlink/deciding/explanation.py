@@ -7,6 +7,7 @@ import numpy as np
 from gramlink.deciding.joint import posterior
 from gramlink.deciding.rules import rule_named
 from gramlink.encodings.encoding import Compared
+from gramlink.errors import InvalidParameter
 from gramlink.records.levels import EQUAL
 from gramlink.scoring.model import Model
 from gramlink.scoring.score import log_frequencies, score_again
@@ -45,10 +46,16 @@ class Explanation:
 def explain(
     compared: Compared, model: Model, left: int, right: int, rule: str = "one-to-one"
 ) -> Explanation:
-    """Why a pair of rows has the probability it has; any pair, linked or not.
+    """Why a pair of rows has the probability it has; any pair that can be compared.
 
     Privacy: the linkage unit's; with it, an owner learns how near the other's values are.
     """
+    if not compared.tells(left, right):
+        raise InvalidParameter(
+            "the two records share no key, so nothing can be told of them",
+            hint="under the veil, only records that share a key are compared; others are not "
+            "linked",
+        )
     found = compared.candidates(model.passes)
     lefts, rights = np.append(found.left, np.int32(left)), np.append(found.right, np.int32(right))
     (same,) = np.nonzero((found.left == left) & (found.right == right))

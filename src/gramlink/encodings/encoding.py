@@ -61,6 +61,9 @@ class Compared(Protocol):
     def candidates(self, passes: Sequence[Pass], progress: Progress | None = None) -> Candidates:
         """All pairs that at least one pass finds, with their levels."""
 
+    def tells(self, left: int, right: int) -> bool:
+        """Whether anything can be told of a pair of rows."""
+
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The levels of any pairs of rows."""
 
@@ -176,6 +179,11 @@ class EncodedRecords(ABC):
     @abstractmethod
     def shape(self) -> Any:
         """What must be the same at all owners, as JSON; part of the manifest."""
+
+    @property
+    def secret_check(self) -> str:
+        """The same for owners who share a secret, of which it tells nothing; empty if none does."""
+        return ""
 
     @property
     @abstractmethod

@@ -171,6 +171,10 @@ class ComparedVectors:
         """All pairs that at least one pass finds, exactly."""
         return candidates(self.comparison, passes, progress)
 
+    def tells(self, left: int, right: int) -> bool:  # noqa: ARG002
+        """All records can be compared."""
+        return True
+
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The levels of any pairs of rows, exactly."""
         return self.comparison.levels_of(left, right)

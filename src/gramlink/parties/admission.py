@@ -21,12 +21,13 @@ class Basis:
     owner: str
     projection: str
     shape: str  # the digest of the encoding and its shape
+    secret: str = ""  # the same for owners who share a secret
 
     @classmethod
     def of(cls, bundle: Bundle) -> "Basis":
         """The basis of a bundle."""
         shape = digest([bundle.records.name, bundle.records.shape])
-        return cls(bundle.owner, bundle.projection, shape)
+        return cls(bundle.owner, bundle.projection, shape, bundle.records.secret_check)
 
     def check(self, other: "Basis") -> None:
         """Refuse a basis that cannot be compared with this one."""
@@ -34,6 +35,12 @@ class Basis:
             raise Mismatch(
                 f"{self.owner} and {other.owner} embedded with different projections",
                 hint="have them compare the fingerprints that `gramlink merge` printed",
+            )
+        if self.secret != other.secret:
+            raise Mismatch(
+                f"{self.owner} and {other.owner} encoded their records with different secrets",
+                hint="all owners must embed with the same contributions; if any of them is lost or "
+                "was replaced, they agree on a new exchange and contribute anew",
             )
         if self.shape != other.shape:
             raise Mismatch(

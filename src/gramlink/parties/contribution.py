@@ -5,6 +5,7 @@ derive the same secret from them. What it has encoded is noted before any of it 
 second, different encoding under the same secret would show the linkage unit what both hide.
 """
 
+import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -79,10 +80,10 @@ class Contribution:
         try:
             made = cls(
                 owner_name(content["owner"]),
-                exchange_name(content["exchange"]) if content["exchange"] else "",
-                str(content["schema"]),
+                "" if content["exchange"] == "" else exchange_name(content["exchange"]),
+                _digest(content["schema"]),
                 bytes.fromhex(content["content"]),
-                str(content.get("encoded", "")),
+                _digest(content["encoded"]) if "encoded" in content else "",
             )
         except DAMAGE:
             made = None
@@ -100,6 +101,13 @@ class Contribution:
             "settings": (self.schema[:16], schema.digest[:16]),
         }
         check_facts("the contribution", facts, hint=_AGAIN)
+
+
+def _digest(value: Any) -> str:
+    """A digest, and not a text that could say anything where it is shown."""
+    if not re.fullmatch("[0-9a-f]{64}", value):
+        raise ValueError("it is not a digest")
+    return str(value)
 
 
 def needs_secret(schema: Schema) -> bool:
@@ -169,8 +177,8 @@ def erase(*paths: Path) -> None:
     """
     for path in paths:
         try:
-            path.unlink(missing_ok=True)
             path.with_name(f".{path.name}.lock").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # last, as it says that there is something to erase
         except OSError as error:
             raise InvalidFile(
                 f"{path} cannot be deleted: {error.strerror or error}",

@@ -92,7 +92,8 @@ def check(folder: Folder, store: Store, job: Job) -> None:
     for party in parties:
         if party is sender or party.facts is None:
             continue
-        found = Basis(party.name, party.facts.projection, party.facts.shape)
+        kept = party.facts
+        found = Basis(party.name, kept.projection, kept.shape, kept.secret)
         Basis.of(bundle).check(found)
     with store.change() as db:
         if db.jobs.find(job.number):
@@ -108,6 +109,7 @@ def facts_of(bundle: Bundle) -> Facts:
         created=bundle.created,
         projection=basis.projection,
         shape=basis.shape,
+        secret=basis.secret,
     )
 
 

@@ -29,6 +29,7 @@ def contribute(
     Example: gramlink contribute hospital --exchange stroke
     """
     from gramlink.cli.outputs import refuse_overwriting
+    from gramlink.encodings.encoding import encoding_of
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import exchange_name, owner_name
     from gramlink.parties.contribution import needs_secret, own_contribution
@@ -41,6 +42,7 @@ def contribute(
         raise InvalidParameter(
             f"encoding = {schema.encoding!r} needs no secret", hint="go on with `gramlink embed`"
         )
+    encoding_of(schema.encoding).check_schema(schema)
     path = output or contribution_file(exchange, owner)
     refuse_overwriting(
         path, force=False, hint="a second one would not fit what the others have; use the first"

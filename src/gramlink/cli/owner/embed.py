@@ -91,6 +91,8 @@ def embed(
         else files.secret(identity_file, projection, exchange, schema)
     )
 
+    own = files.own(owner) if secret and not unknown else None
+
     def embedded(key: bytes, ledger: "Ledger | None" = None) -> "Bundle":
         party = Owner(owner, records, schema, key)
         return party.embed(
@@ -101,7 +103,7 @@ def embed(
             reply=reply,
             created=moment(),
             secret=secret,
-            contribution=files.own(owner) if secret and ledger else None,
+            contribution=own if ledger else None,
         )
 
     # make a key file only when a bundle is written; until then, pseudonyms are made up

@@ -37,6 +37,12 @@ def results(
         Path, typer.Option("--projection", help="The projection that `embed` used.")
     ] = Path("projection.json"),
     exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
+    contribution: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A contribution to delete, if `embed` was told its name; name those of all owners."
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Map links back to an owner's own ids.
@@ -51,6 +57,7 @@ def results(
     from gramlink.embedding.projection import Projection
     from gramlink.errors import InvalidFile
     from gramlink.io.files import read_bytes
+    from gramlink.parties.contribution import needs_secret
     from gramlink.parties.owner import Owner
     from gramlink.parties.receipt import receive, translate_table
 
@@ -58,7 +65,9 @@ def results(
     owner = source.name
     key_file = source.key_file(key_file)
     output = output or Path(f"{owner}-links.csv")
-    kept = (links_file, *source.files, key_file, identity_file, projection_file)
+    kept = (
+        links_file, *source.files, key_file, identity_file, projection_file, *(contribution or ())
+    )  # fmt: skip
     refuse_replacing(output, *kept)
     if not key_file.exists():
         raise InvalidFile(
@@ -71,7 +80,8 @@ def results(
     if isinstance(sent, Results):
         projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
         tables = receive(party, sent, projection, exchange, hint=_HINT)
-        contributions = ContributionFiles.of(None, exchange, projection.owners, schema)
+        owners = projection.owners
+        contributions = ContributionFiles.to_erase(contribution, exchange, owners, schema)
     else:
         kind = "clusters" if "cluster" in sent.columns else "links"
         tables = {kind: translate_table(party, sent, links_file.name, key_file.name)}
@@ -83,6 +93,8 @@ def results(
         speaker.say(f"wrote {path}: {len(table):,} {what}")
     for erased in contributions.erase():
         speaker.say(f"deleted {erased}: the exchange is over, and it could open the bundles")
+    if needs_secret(schema) and not isinstance(sent, Results):
+        speaker.say("when the exchange is over, delete the contributions: they open the bundles")
     if not tables:
         speaker.say("the linkage unit sent counts only: see `gramlink inspect`")
 

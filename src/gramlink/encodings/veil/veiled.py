@@ -139,6 +139,11 @@ class VeiledRecords(EncodedRecords):
         }
 
     @property
+    def secret_check(self) -> str:
+        """The word in the shape."""
+        return self.check
+
+    @property
     def leads(self) -> bool:
         """Every owner sends the same."""
         return True
@@ -231,6 +236,10 @@ class ComparedRows:
             tuple(shared.keys.sum(axis=0).tolist()),
             tuple(first.tolist()),
         )
+
+    def tells(self, left: int, right: int) -> bool:
+        """Only records that share a key can be compared."""
+        return bool(self.shared.place(np.array([left]), np.array([right]))[0] >= 0)
 
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The levels of any pairs of rows; all missing where they share no key."""

@@ -27,6 +27,7 @@ class Facts:
     created: str
     projection: str  # these two must be the same for all parties
     shape: str  # of the encoded records, as a digest
+    secret: str = ""  # the same for owners who share one
 
     def to_json(self) -> str:
         """What is kept in the table."""
