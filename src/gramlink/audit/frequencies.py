@@ -64,4 +64,4 @@ def _fit(found: Ints, expected: Ints, share: float) -> Table:
         tables.append(-(apart**2) / 2 - np.log(spread))
     table = np.maximum(np.logaddexp(*tables) - np.log(2), -SHARPEST)
     table[:, expected == 0] = 0
-    return table.astype(np.float32)
+    return np.asarray(table, np.float32)
