@@ -15,6 +15,7 @@ from gramlink.encodings.encoding import EncodedRecords
 from gramlink.matching.chance import Chance, Frequencies, Gaps
 from gramlink.matching.pairs import Pairs
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.levels import EQUAL, Levels
 
 BUCKETS = 48
@@ -30,6 +31,7 @@ class HashedRecords(EncodedRecords):
 
     name: ClassVar[str] = "hashed"
     shown_as: ClassVar[str] = "sums of gram counts"
+    unit_learns: ClassVar[str] = "sums of gram counts"
 
     @classmethod
     def of(cls, material):
@@ -43,6 +45,11 @@ class HashedRecords(EncodedRecords):
             )
             sums[name] = np.where(vectors.missing[:, None], -1, found).astype(np.int16)
         return cls(sums)
+
+    @classmethod
+    def disclosure(cls, schema):
+        """A sum in each bucket tells a little, and others tell more."""
+        return Disclosure(rows=1, draws={field.name: BUCKETS for field in schema.fields})
 
     @classmethod
     def columns_of(cls, shape, schema, present):  # noqa: ARG003

@@ -9,6 +9,7 @@ GramlinkError            message: what happened; hint: what to do
 ├── Mismatch             things that should go together and do not: settings, keys, parties
 ├── InvalidLedger        a ledger that is damaged, or another data set's
 ├── BudgetExceeded       more epsilon than is left
+├── ExposureExceeded     more shown to a linkage unit than its owner permits
 ├── Refused              a linkage unit that answered and said no
 └── Unanswered           a linkage unit that has not answered for too long
 
@@ -60,6 +61,12 @@ class InvalidLedger(GramlinkError):
 
 class BudgetExceeded(GramlinkError):
     """A release that would cost more epsilon than is left; nothing was spent."""
+
+    exit_code = 3
+
+
+class ExposureExceeded(GramlinkError):
+    """A linkage unit would be shown a data set more often than the owner permits; it was not."""
 
     exit_code = 3
 

@@ -211,6 +211,16 @@ def test_the_order_of_the_records_leaves_no_trace():
     assert other.to_bytes() == one.to_bytes()
 
 
+def test_a_digest_is_of_what_is_shown_and_not_of_when():
+    def received(**about):
+        return Bundle.from_bytes(bundle(**about).to_bytes(), "x").digest
+
+    sent = received(created="2026-01-31T00:00:00Z")
+    assert received(created="2027-01-31T00:00:00Z", exchange="stroke") == sent
+    others = [received(rows=7), received(thresholds=False), received(names=("surname",))]
+    assert len({sent, *others}) == 4
+
+
 def test_a_person_can_read_the_manifest():
     sent = bundle(
         owners=("hospital", "registry"),

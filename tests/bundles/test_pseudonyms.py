@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from gramlink.bundles.pseudonyms import owner_key, pseudonyms
+from gramlink.bundles.pseudonyms import key_fingerprint, owner_key, pseudonyms
 from gramlink.errors import InvalidFile
 from systems import posix
 
@@ -20,6 +20,14 @@ def test_ids_that_look_like_the_same_number_have_different_pseudonyms():
     assert len(set(pseudonyms(ids, b"k"))) == 5
     assert pseudonyms(ids, b"k") == pseudonyms(ids, b"k")
     assert not set(pseudonyms(ids, b"k")) & set(pseudonyms(ids, b"l"))
+
+
+def test_a_fingerprint_tells_keys_apart_and_is_no_pseudonym():
+    key, other = bytes(range(32)), bytes(range(1, 33))
+    found = key_fingerprint(key)
+    assert found == key_fingerprint(key) != key_fingerprint(other)
+    assert found not in pseudonyms([""], key)[0]
+    assert key.hex()[:4] not in found
 
 
 @posix

@@ -388,7 +388,12 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
             "evaluate both.csv truth.csv",
             {"links", "truth", "correct", "precision", "recall", "f1"},
         ),
-        ("ledger hospital.ledger", {"dataset", "allowance", "spent", "left", "releases"}),
+        (
+            "ledger hospital.ledger",
+            {
+                "dataset", "allowance", "spent", "left", "releases", "most_exposures", "exposures",
+            },
+        ),
     ],
 )  # fmt: skip
 @pytest.mark.usefixtures("done")
@@ -584,7 +589,7 @@ def test_more_is_allowed_only_on_the_record(run, done):
     assert releases["left"] == "1/2"
     lines = (done / "hospital.ledger").read_text().splitlines()
     kinds = [json.loads(line).get("kind") for line in lines]
-    assert kinds == [None, "charge", "release", "allow", "charge", "release"]
+    assert kinds == [None, "charge", "release", "exposure", "allow", "charge", "release"]
 
 
 @pytest.mark.parametrize("column", ["a name", 'say "so"', "back\\slash", "naïve", "😀", "del\x7f"])

@@ -170,6 +170,26 @@ def test_a_plain_and_a_sealed_copy_are_both_deleted_at_the_end(run, drop):
     assert not list(Path.cwd().glob("*contribution*"))
 
 
+def test_a_contribution_beside_what_was_mined_is_read_there_and_deleted_with_it(run, drop):
+    before = opened(drop, "clinic").rows()
+    os.chdir(drop / "office")
+    beside = ("--contribution", "stroke-office.contribution", "--identity", "office.identity")
+    run("seal", "office.mined.json", *beside, "--to", "clinic.recipient")
+    shutil.move("office.mined.json.age", "../clinic/office.mined.json.age")
+    os.chdir(drop / "clinic")
+    Path(THEIRS).unlink()
+    run(*EMBED)
+    assert opened(drop, "clinic").rows().equals(before)
+    shutil.copy("clinic.bundle.age", "../unit/inbox")
+    os.chdir(drop / "unit")
+    run("unit", "inbox", "inbox", "outbox")
+    os.chdir(drop / "clinic")
+    results = ("results", "../unit/outbox/stroke-clinic.results.age", "clinic.csv")
+    out = run(*results, "--exchange", "stroke", "--identity", "clinic.identity").out
+    assert "deleted office.mined.json.age: the exchange is over" in out
+    assert not list(Path.cwd().glob("*.contribution*"))
+
+
 def test_contributions_under_other_names_are_named_to_embed_and_to_results(run, drop):
     os.chdir(drop / "clinic")
     Path(MINE).rename("mine.secret")
@@ -283,8 +303,8 @@ def other(name="office", **changes):
     return write
 
 
-def unlinked(name):
-    return lambda: Path(name).unlink()
+def unlinked(*names):
+    return lambda: [Path(name).unlink() for name in names]
 
 
 def sealed_to_another():
@@ -311,7 +331,16 @@ def with_mined():
 
 
 MISTAKES = {
-    "none of the other owner": (unlinked(THEIRS), (), "no contribution stroke-office.contribut"),
+    "none of the other owner": (
+        unlinked(THEIRS, "office.mined.json.age"),
+        (),
+        "there is no contribution stroke-office.contribution",
+    ),
+    "none beside what the other owner mined": (
+        unlinked(THEIRS),
+        (),
+        "office.mined.json.age has what an owner mined, but no contribution",
+    ),
     "none of one's own": (unlinked(MINE), (), f"there is no contribution {MINE}"),
     "somebody else's": (other(owner="police"), (), "contributions are from clinic, police, but"),
     "one's own twice": (other(owner="clinic"), (), "there are two contributions of clinic"),
@@ -321,7 +350,7 @@ MISTAKES = {
     "of no exchange": (other(exchange=""), (), "exchange is none, not stroke"),
     "of another schema": (other(schema="0" * 64), (), "settings are 0000000000000000, not"),
     "damaged": (written(b"{"), (), "is damaged or not a contribution file"),
-    "what was mined": (with_mined, (), "is not a contribution file but a mined file"),
+    "what was mined": (with_mined, (), "has what an owner mined, but no contribution"),
     "one alone named": (lambda: None, ("--contribution", MINE), "contributions are from clinic, b"),
     "one that is not there": (lambda: None, ("--contribution", "none"), "no contribution none"),
     "the output": (lambda: None, ("-o", MINE), f"the output would replace {MINE}"),

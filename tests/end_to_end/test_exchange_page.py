@@ -40,7 +40,8 @@ def test_every_command_of_an_exchange_over_the_network_works(tmp_path):
                 start(who, f"{line} --port {port}")
                 until(lambda: "listens at" in said.read_text(), "the server", started[who])
             elif " exchange " in line and who not in started:
-                start(who, f"{line} --yes")
+                other = {"hospital": "registry", "registry": "hospital"}[who]
+                start(who, f"{line} --yes --peer stroke-2026-{other}/recipient")
             else:
                 for owner in started.keys() & {"hospital", "registry"}:
                     assert started[owner].wait(PATIENCE) == 0, said.read_text()

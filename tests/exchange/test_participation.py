@@ -37,8 +37,10 @@ from gramlink.bundles.sealing import (
     unseal_from,
     write_recipient,
 )
+from gramlink.encodings.vectors import VectorRecords
 from gramlink.errors import (
     BudgetExceeded,
+    ExposureExceeded,
     GramlinkError,
     InvalidFile,
     InvalidParameter,
@@ -55,6 +57,7 @@ from gramlink.parties import one_process
 from gramlink.parties.contribution import Contribution
 from gramlink.parties.handover import Handover
 from gramlink.parties.owner import Owner
+from gramlink.privacy.exposure import Disclosure
 from gramlink.privacy.ledger import Ledger
 from systems import posix
 
@@ -118,6 +121,8 @@ class Hospital:
         assert release.digest == mined.digest
         assert release.parameters["exchange"] == EXCHANGE
         assert self.ledger.spent == 30
+        (shown,) = self.ledger.exposures  # once, however often it was stopped
+        assert (shown.exchange, shown.unit) == (EXCHANGE, self.unit.identity.recipient.key)
         assert len(set(self.links()) & set(records_of("hospital")["id"])) > 0.9 * COUNT
         assert not list(self.folder.glob(".*"))
         # the peer embedded with the very grams that the folder has
@@ -329,8 +334,8 @@ def test_a_crash_while_the_secret_is_erased_is_made_up_for(hospital, monkeypatch
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("entry", [0, 1], ids=["charge", "release"])
-def test_a_crash_at_the_ledger_spends_nothing_twice(hospital, monkeypatch, entry, when):
+@pytest.mark.parametrize("entry", [0, 1, 2], ids=["charge", "release", "exposure"])
+def test_a_crash_at_the_ledger_spends_and_shows_nothing_twice(hospital, monkeypatch, entry, when):
     write, count = gramlink.privacy.ledger._write, []
 
     def crashing(*args):
@@ -502,6 +507,39 @@ def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit
     with pytest.raises(BudgetExceeded, match="costs epsilon 30, only 0 is left"):
         hospital.take_part()
     assert not [asked for asked in unit.asked if "PUT" in asked]
+
+
+def test_a_limit_on_exposures_is_said_before_anything_is_spent_or_sent(hospital, unit, monkeypatch):
+    disclosure = Disclosure(rows=16, draws={"surname": 672})
+    monkeypatch.setattr(VectorRecords, "disclosure", lambda _: disclosure)
+    ledger = Ledger(Path("hospital.ledger"), "hospital", Fraction(30))
+    ledger.limit_exposures(0)
+    with pytest.raises(ExposureExceeded, match=r"hospital\.ledger permits 0"):
+        hospital.take_part()
+    assert not [asked for asked in unit.asked if "PUT" in asked]
+    assert hospital.ledger.spent == hospital.asked == 0
+    ledger.limit_exposures(1)
+    hospital.take_part()
+    hospital.check()
+
+
+def test_what_is_embedded_already_may_be_sent_though_the_limit_is_reached(
+    hospital, unit, monkeypatch
+):
+    disclosure = Disclosure(rows=16, draws={"surname": 672})
+    monkeypatch.setattr(VectorRecords, "disclosure", lambda _: disclosure)
+    unit.trouble = lambda request: fail() if "/upload" in request.url.path else None
+
+    def fail():
+        raise Crash
+
+    with pytest.raises(Crash):
+        hospital.take_part()
+    Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).limit_exposures(1)
+    unit.trouble = lambda _: None
+    (hospital.folder / "bundle.age").unlink()  # as the unit may ask for; it is made again
+    hospital.take_part()
+    hospital.check()
 
 
 def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit):

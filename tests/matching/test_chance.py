@@ -40,6 +40,16 @@ def test_gaps_are_those_of_all_pairs(left, right):
         assert gaps.of_field(field) == pytest.approx(missing / whole)
 
 
+@settings(max_examples=50)
+@given(missing=st.lists(st.tuples(*[st.booleans()] * FIELDS), max_size=12))
+def test_gaps_of_pairs_that_are_seen_are_counted(missing):
+    gaps = Gaps.seen(np.array(missing, bool).reshape(len(missing), FIELDS))
+    found = dict(zip(map(tuple, gaps.missing.tolist()), gaps.shares.tolist(), strict=True))
+    counts = Counter(missing) or Counter([(False,) * FIELDS])
+    whole = sum(counts.values())
+    assert found == pytest.approx({way: count / whole for way, count in counts.items()})
+
+
 def test_a_pattern_has_the_share_of_pairs_that_miss_the_same():
     gaps = Gaps(np.array([[False, False, False], [True, False, True]]), np.array([0.75, 0.25]))
     levels = np.array([[0, 1, 2], [1, 0, 0], [2, 0, 4], [2, 3, 4]])

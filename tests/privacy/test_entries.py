@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from gramlink.errors import BudgetExceeded, InvalidLedger
+from gramlink.errors import BudgetExceeded, ExposureExceeded, InvalidLedger
 from gramlink.privacy.entries import State, appended, applied, numbered, parsed
 
 NEW = State("hospital", Fraction(10))
@@ -13,7 +13,11 @@ CHARGE = {"kind": "charge", "time": TIME, "what": "mine", "epsilon": "1/3", "par
 ENTRIES = st.lists(
     st.sampled_from(
         [CHARGE, {"kind": "release", "time": TIME, "of": 1, "digest": "8a5c"},
-         {"kind": "allow", "time": TIME, "allowance": "20"}]
+         {"kind": "allow", "time": TIME, "allowance": "20"},
+         {"kind": "limit", "time": TIME, "exposures": 3},
+         *({"kind": "exposure", "time": TIME, "exchange": "stroke", "unit": "age1unit",
+            "encoding": "veiled", "records": 9, "rows": 16, "draws": {"surname": 672},
+            "key": "0f3e", "digest": digest} for digest in ("8a5c", "77aa", "77ab"))]
     ),
     max_size=12,
 )  # fmt: skip
@@ -26,7 +30,7 @@ def test_the_lines_add_up_to_the_state_after_each_entry(entries, lines_end):
         entry = numbered(entry, state)
         try:
             after = applied(state, entry, "x")
-        except InvalidLedger:  # the release of a charge that already has one
+        except (InvalidLedger, ExposureExceeded):  # a second release of a charge, or one too many
             continue
         data += appended(entry, data, state)
         state = after
@@ -34,6 +38,7 @@ def test_the_lines_add_up_to_the_state_after_each_entry(entries, lines_end):
         if not lines_end:
             data = data.rstrip(b"\n")  # as an editor leaves it
     assert state.spent == Fraction(1, 3) * len(state.releases)
+    assert len({one.digest for one in state.exposures}) == len(state.exposures)
 
 
 @given(cut=st.integers(1, 200))

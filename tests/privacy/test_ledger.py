@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter
+from gramlink.errors import BudgetExceeded, ExposureExceeded, InvalidLedger, InvalidParameter
+from gramlink.privacy.exposure import UNSEALED, Disclosure, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.privacy.noise import Draw
 from noise import silent
@@ -35,6 +36,28 @@ for _ in range(int(sys.argv[3])):
     print(charge.number, flush=True)
 """
 
+EXPOSER = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from secrets import token_hex
+from gramlink.errors import ExposureExceeded
+from gramlink.privacy.exposure import Disclosure, Exposure
+from gramlink.privacy.ledger import Ledger
+
+ledger = Ledger(Path(sys.argv[1]), "hospital", Fraction(sys.argv[2]))
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(int(sys.argv[3])):
+    shown = Disclosure(16, {"surname": 672})
+    exposure = Exposure("stroke", "age1unit", "veiled", 9, shown, "0f3e", token_hex(8))
+    try:
+        ledger.expose(exposure)
+    except ExposureExceeded:
+        continue
+    print(exposure.digest, flush=True)
+"""
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -50,10 +73,10 @@ def lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def charger(path, allowance, times):
-    """A process that charges as often as it is told, once it is sent a line."""
+def charger(path, allowance, times, program=CHARGER):
+    """A process that charges, or shows, as often as it is told, once it is sent a line."""
     process = subprocess.Popen(
-        [sys.executable, "-c", CHARGER, str(path), str(allowance), str(times)],
+        [sys.executable, "-c", program, str(path), str(allowance), str(times)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -159,6 +182,160 @@ def test_an_existing_ledger_keeps_its_own_allowance(ledger, path):
     assert Ledger(path, "hospital", Fraction(100)).state.allowance == 1
     with pytest.raises(BudgetExceeded):
         Ledger(path, "hospital", Fraction(100)).charge(Fraction(1), "mine", {})
+
+
+DRAWN = Disclosure(rows=16, draws={"surname": 672})
+
+
+def exposure(digest="8a5c", unit="age1unit", shown=DRAWN, exchange="stroke"):
+    return Exposure(exchange, unit, "veiled", 9, shown, "0f3e", digest)
+
+
+def test_an_exposure_reads_as_documented(ledger, path):
+    ledger.expose(exposure())
+    ledger.limit_exposures(20)
+    _, shown, limit = lines(path)
+    for entry in (shown, limit):
+        time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
+    assert shown == {
+        "entry": 1,
+        "kind": "exposure",
+        "exchange": "stroke",
+        "unit": "age1unit",
+        "encoding": "veiled",
+        "records": 9,
+        "rows": 16,
+        "draws": {"surname": 672},
+        "key": "0f3e",
+        "digest": "8a5c",
+    }
+    assert limit == {"entry": 2, "kind": "limit", "exposures": 20}
+    [read] = ledger.state.exposures
+    assert read.content == exposure().content
+    assert ledger.state.most_exposures == 20
+
+
+def test_exposures_cost_no_epsilon_and_charges_show_nothing(ledger):
+    ledger.expose(exposure())
+    ledger.charge(TENTH, "mine", {})
+    state = ledger.state
+    assert (state.spent, len(state.releases), len(state.exposures)) == (TENTH, 1, 1)
+
+
+def test_the_same_bundle_sent_again_changes_not_a_byte(ledger, path):
+    ledger.expose(exposure())
+    before = path.read_bytes()
+    ledger.expose(exposure())
+    assert path.read_bytes() == before
+
+
+def test_ten_exposures_are_permitted_and_the_eleventh_is_refused(ledger, path):
+    for number in range(10):
+        ledger.check(exposure(""))
+        ledger.expose(exposure(f"{number}", exchange=f"number-{number}"))
+    before = path.read_bytes()
+    for call in (ledger.check, ledger.expose):
+        with pytest.raises(ExposureExceeded) as refused:
+            call(exposure("10", exchange="number-10"))
+        assert "data set hospital was shown 10 times to the linkage unit with the key" in str(
+            refused.value
+        )
+        assert "hospital.ledger permits 10" in str(refused.value)
+        assert "--exposures 11" in refused.value.hint
+    assert path.read_bytes() == before
+
+
+def test_at_the_limit_other_units_everything_and_repetitions_are_still_permitted(ledger):
+    ledger.limit_exposures(1)
+    ledger.expose(exposure())
+    ledger.expose(exposure("77", unit="age1other"))
+    ledger.expose(exposure("78", shown=Disclosure(1, None)))
+    ledger.check(exposure(""))  # it may be the same again
+    ledger.expose(exposure())
+    with pytest.raises(ExposureExceeded):
+        ledger.expose(exposure("79"))
+    with pytest.raises(ExposureExceeded, match="whoever has the files, which are not sealed"):
+        ledger.expose(exposure("80", unit=UNSEALED))
+    assert len(ledger.state.exposures) == 3
+
+
+def test_the_limit_on_exposures_goes_up_and_down_on_the_record(ledger, path):
+    ledger.expose(exposure("1"))
+    ledger.limit_exposures(0)
+    with pytest.raises(ExposureExceeded):
+        ledger.expose(exposure("2"))
+    ledger.limit_exposures(2)
+    ledger.expose(exposure("2"))
+    with pytest.raises(ExposureExceeded):
+        ledger.expose(exposure("3"))
+    assert [entry["kind"] for entry in lines(path)[1:]] == [
+        "exposure", "limit", "limit", "exposure"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [-1, True, 1.5, "many"])
+def test_a_limit_is_a_number_of_things(ledger, path, most):
+    with pytest.raises(InvalidParameter, match="not a whole number"):
+        ledger.limit_exposures(most)
+    assert not path.exists()
+
+
+def test_a_bundle_that_nobody_can_recognise_again_is_not_recorded(ledger, path):
+    with pytest.raises(InvalidParameter, match="which bundle"):
+        ledger.expose(exposure(""))
+    assert not path.exists()
+
+
+def test_an_exposure_cut_short_at_any_byte_is_dropped(ledger, path):
+    ledger.expose(exposure("first"))
+    kept = path.read_bytes()
+    ledger.expose(exposure("second"))
+    whole = path.read_bytes()
+    for length in range(len(kept), len(whole) - 1):
+        path.write_bytes(whole[:length])
+        ledger.expose(exposure("third"))
+        assert path.read_bytes().startswith(kept)
+        assert [one.digest for one in ledger.state.exposures] == ["first", "third"]
+
+
+def test_eight_processes_together_show_no_more_than_is_permitted(ledger, path):
+    ledger.limit_exposures(20)
+    processes = [charger(path, 1, 10, EXPOSER) for _ in range(8)]
+    told = 0
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        told += len(process.communicate()[0].split())
+    assert told == 20 == len(ledger.state.exposures)
+
+
+def test_processes_that_show_the_same_at_once_are_counted_once(ledger, path):
+    ledger.limit_exposures(1)
+    processes = [charger(path, 1, 10, EXPOSER.replace("token_hex(8)", "__name__")) for _ in "12345"]
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in processes:
+        assert len(process.communicate()[0].split()) == 10  # none is refused
+    assert len(ledger.state.exposures) == 1
+
+
+def test_a_killed_process_never_showed_what_is_not_recorded(ledger, path):
+    ledger.limit_exposures(10**6)
+    acknowledged = 0
+    chance = random.Random(3)
+    for _ in range(5):
+        process = charger(path, 1, 10**6, EXPOSER)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        for _ in range(chance.randint(2, 20)):
+            acknowledged += len(process.stdout.readline().splitlines())
+        process.kill()
+        acknowledged += len((process.stdout.read() + process.communicate()[0]).splitlines())
+        assert len(ledger.state.exposures) >= acknowledged
+    ledger.expose(exposure("after all"))
+    assert ledger.state.exposures[-1].digest == "after all"
 
 
 def test_another_data_set_cannot_use_the_ledger(path):
@@ -285,6 +462,12 @@ def test_a_file_that_is_no_ledger_is_left_alone(path, content):
     assert path.read_bytes() == content
 
 
+EXPOSURE = {
+    "kind": "exposure", "time": "", "exchange": "stroke", "unit": "age1unit",
+    "encoding": "veiled", "records": 9, "rows": 16, "draws": {"surname": 672}, "key": "0f3e",
+    "digest": "8a5c",
+}  # fmt: skip
+LIMIT = {"kind": "limit", "time": "", "exposures": 1}
 HEADER = {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
 CHARGE = {"kind": "charge", "time": "", "what": "", "epsilon": "1/2", "parameters": {}}
 ONE, TWO, THREE = ({"entry": number, **CHARGE} for number in (1, 2, 3))
@@ -302,6 +485,21 @@ SPOILT = {
     "parameters are no object": [HEADER, {**ONE, "parameters": 7}],
     "a release is of nothing": [HEADER, ONE, {**RELEASE, "of": 7}],
     "a release is doubled": [HEADER, ONE, RELEASE, {**RELEASE, "entry": 3}],
+    "an exposure is of no bundle": [HEADER, {"entry": 1, **EXPOSURE, "digest": ""}],
+    "an exposure is to nobody": [HEADER, {"entry": 1, **EXPOSURE, "unit": None}],
+    "draws are no numbers": [HEADER, {"entry": 1, **EXPOSURE, "draws": {"surname": "many"}}],
+    "an exposure lacks its rows": [
+        HEADER,
+        {"entry": 1, **{name: value for name, value in EXPOSURE.items() if name != "rows"}},
+    ],
+    "more is shown than permitted": [
+        HEADER,
+        {"entry": 1, **LIMIT},
+        {"entry": 2, **EXPOSURE},
+        {"entry": 3, **EXPOSURE, "digest": "77aa"},
+    ],
+    "a limit is negative": [HEADER, {"entry": 1, **LIMIT, "exposures": -1}],
+    "a limit is no number": [HEADER, {"entry": 1, **LIMIT, "exposures": "many"}],
     "a kind is unknown": [HEADER, {**ONE, "kind": "refund"}],
     "a line is no object": [HEADER, ONE, [1]],
     "a line is empty": [HEADER, ONE, ""],
@@ -321,6 +519,15 @@ def write(path, entries):
 def test_a_ledger_with_nothing_wrong_is_read(path):
     write(path, [HEADER, ONE, RELEASE, THREE])
     assert Ledger(path, "hospital", Fraction(1)).state.left == 0
+
+
+def test_a_ledger_from_before_exposures_were_counted_takes_them(path):
+    write(path, [HEADER, ONE, RELEASE])
+    ledger = Ledger(path, "hospital", Fraction(1))
+    assert (ledger.state.exposures, ledger.state.most_exposures) == ((), 10)
+    ledger.expose(exposure())
+    assert ledger.state.left == Fraction(1, 2)
+    assert len(ledger.state.exposures) == 1
 
 
 @pytest.mark.parametrize("kind", SPOILT)

@@ -450,7 +450,9 @@ def test_a_field_of_another_kind_is_named():
 
 def test_every_other_setting_is_agreed_on():
     left_out = {"id", "unique", "epsilon"}
-    assert BASE.agreed.keys() == Schema.model_fields.keys() - left_out
+    assert BASE.agreed.keys() == Schema.model_fields.keys() - left_out - {"rows"}
+    veiled = BASE.model_copy(update={"encoding": "veiled"})
+    assert veiled.agreed.keys() == Schema.model_fields.keys() - left_out
     own = {"name", "column", "missing", "format", "codes"}
     without_effect = {"grams"}
     assert (

@@ -4,9 +4,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gramlink.matching.chance import Gaps
+from gramlink.matching.chance import Gaps, Kin
 from gramlink.records.levels import Levels
-from gramlink.scoring.learning import BELIEVED, FIRMLY, beginnings, changed, grown
+from gramlink.scoring.learning import BELIEVED, FIRMLY, _kindred, beginnings, changed, grown
 from gramlink.scoring.mixture import Patterns, Sort
 
 LEVELS = (Levels(1),) * 5  # given name, surname, date of birth, street, city
@@ -100,3 +100,14 @@ def test_without_matches_relatives_are_as_they_were():
     none = sort(0.0, 0.9, 0.9, 0.9, 0.9, 0.9)
     (still,) = changed([RELATIVES], [none], RANDOM, LEVELS)
     assert still.count == RELATIVES.count
+
+
+def test_relatives_are_as_near_as_matches_where_they_are_equal_and_as_anybody_where_not():
+    match = Sort(100.0, (np.array([0.9, 0.06, 0.04, 1]),))
+    random = Sort(1e6, (np.array([0.5, 0.1, 0.4, 1]),))
+    household = _kindred(Kin(70.0, np.array([0.3]), 0.01), match, random)
+    expected = 0.3 * np.array([0.9, 0.06, 0.04]) + 0.7 * np.array([0, 0.2, 0.8])
+    assert household.shares[0][:-1] == pytest.approx(expected)
+    assert household.shares[0][-1] == 1
+    assert (household.count, household.seen) == (70.0, 0.01)
+    assert _kindred(Kin(70.0, np.array([0.3])), match, random).seen == 1

@@ -1,5 +1,6 @@
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -97,6 +98,38 @@ def test_what_is_maximised_never_falls(problem):
         now = definition.log_posterior(counts, known, [plain(sort) for sort in free])
         assert now >= before - 1e-6 * abs(before)
         before = now
+
+
+SEEN = st.lists(st.floats(0.05, 1), min_size=3, max_size=3)
+
+
+@settings(deadline=None, max_examples=30)
+@given(problem=problems(), seen=SEEN, rounds=st.integers(1, 3))
+def test_sorts_of_which_a_part_is_seen_are_fitted_as_the_definition_says(problem, seen, rounds):
+    counts, known, free = problem
+    free = [replace(sort, seen=part) for sort, part in zip(free, seen, strict=False)]
+    expected = [plain(sort) for sort in free]
+    for _ in range(rounds):
+        before = definition.log_posterior(counts, known, expected, seen)
+        expected = definition.step(counts, known, expected, seen=seen)
+        now = definition.log_posterior(counts, known, expected, seen)
+        assert now >= before - 1e-6 * abs(before)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixture, "SETTLED", -1.0)
+        found = fitted(patterns_of(counts), logs(known), free, rounds)
+    assert as_floats(map(plain, found)) == pytest.approx(as_floats(expected), rel=1e-9, abs=1e-12)
+    assert [sort.seen for sort in found] == [sort.seen for sort in free]
+
+
+def test_relatives_of_whom_few_are_seen_are_as_many_as_those_stand_for():
+    """A tenth of them has the only pattern that is counted."""
+    shares = (np.array([0.1, 0.9, 1]),)
+    patterns = Patterns(np.array([[0]]), np.array([30]), of_sizes((3,)))
+    belief = [Belief(shares, 1e9)]
+    sort = Sort(1.0, shares, seen=0.1)
+    (found,) = fit(patterns, np.array([-700.0]), [sort], belief, 500).sorts
+    assert found.count == pytest.approx(300)
+    assert np.exp(found.log_expected(np.array([[0]]))) == pytest.approx(30)
 
 
 @settings(deadline=None, max_examples=30)

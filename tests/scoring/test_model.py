@@ -82,6 +82,19 @@ def test_who_differs_in_what_a_household_does_not_share_is_no_match():
     assert not alone.could_match(alike(0.05, 0.9, 0.05))
 
 
+def test_relatives_that_everybody_knows_of_tell_what_makes_a_person_where_none_is_learnt():
+    names, levels = ("surname", "street", "born"), (Levels(0),) * 3
+    gaps = Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
+    files = model(
+        names=names, levels=levels, gaps=gaps, random=alike(0.001, 0.001, 0.001, count=10_000.0),
+        related=(), within=None, known=(alike(0.9, 0.9, 0.01, count=500.0),),
+    )  # fmt: skip
+    assert files.could_match(alike(0.05, 0.9, 0.9))
+    assert not files.could_match(alike(0.9, 0.9, 0.05))
+    assert files.could_match(alike(0.9, 0.9, 0.05, count=600.0))
+    assert replace(files, known=()).could_match(alike(0.9, 0.9, 0.05))
+
+
 def test_the_only_field_that_relatives_do_not_share_is_named_if_there_are_many():
     names, levels = ("given", "surname", "street"), (Levels(0),) * 3
     gaps = Gaps(np.zeros((1, 3), np.bool_), np.ones(1))
@@ -199,6 +212,18 @@ def test_other_pairs_are_corrected_by_counts_the_more_so_the_larger_they_are():
     random, related = model().log_others(chosen)
     one, other = model(within=None).log_others(chosen)
     assert random - related == pytest.approx(one - other)
+
+
+def test_a_pass_that_finds_a_share_of_what_meets_it_covers_as_much():
+    passes = (Pass({"surname": 1}, share=0.5), Pass({"born": 0}, share=0.8))
+    expected = 0.0
+    for part, near, equal in ((0.9, 0.92, 0.9), (0.1, 0.3, 0.9)):
+        none = 1 - (1 - 0.5 * near) * (1 - 0.8 * equal)
+        expected += part * (0.9 * none + 0.05 * 0.8 * equal)
+    assert model(passes=passes).coverage == pytest.approx(expected, abs=0.005)
+    assert model(passes=passes).coverage < model().coverage
+    whole = tuple(replace(one, share=1.0) for one in passes)
+    assert model(passes=whole).coverage == model().coverage
 
 
 def test_coverage_is_the_share_of_matches_that_meet_a_pass():

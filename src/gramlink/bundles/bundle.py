@@ -68,6 +68,14 @@ class Bundle:
         ids = pl.Series(self.ids, dtype=pl.String)
         return pl.DataFrame({"id": ids, **self.records.columns()}).sort("id")
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what it shows of records: the same whenever the same is made again."""
+        records = self.records
+        return digest(
+            [self.projection, records.name, records.shape, records.digest, list(self.ids)]
+        )
+
     def to_bytes(self) -> bytes:
         """The file; refused if the linkage unit could know the grams that it counts."""
         check_secrecy(self.settings)

@@ -22,6 +22,17 @@ def pseudonyms(ids: Iterable[str], key: bytes) -> tuple[str, ...]:
     return tuple(blake2b(one.encode(), key=key, digest_size=16).hexdigest() for one in ids)
 
 
+def key_fingerprint(key: bytes) -> str:
+    """Tells whether pseudonyms have the same key, so that whoever has both can join them.
+
+    >>> key_fingerprint(b"k" * 32)
+    'cb9ce545684967bf'
+
+    Privacy: does not reveal the key, and is no pseudonym of any id.
+    """
+    return blake2b(b"", key=key, digest_size=8, person=b"key fingerprint").hexdigest()
+
+
 def owner_key(path: Path | str) -> bytes:
     """The key in a file that only its owner can read, created on first use."""
     path = Path(path)

@@ -31,10 +31,10 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
         raise exposed
 
 
-def exposure(settings: Mapping[str, Any]) -> tuple[str, ...]:
+def secrecy_warnings(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """What `check_secrecy` would refuse, as a warning for those who have not mined yet.
 
-    >>> exposure({"fields": {"surname": {"kind": "text", "miner": "levelgram"}}})
+    >>> secrecy_warnings({"fields": {"surname": {"kind": "text", "miner": "levelgram"}}})
     ()
     """
     exposed = _exposed(settings)

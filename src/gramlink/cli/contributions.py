@@ -1,4 +1,8 @@
-"""The files with what the owners contribute to the secret of one exchange."""
+"""The files with what the owners contribute to the secret of one exchange.
+
+An owner's own contribution has a file to itself. Those of the others come beside what they mined,
+sealed together, or as files of their own.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,11 +41,16 @@ class ContributionFiles:
 
         if given or not needs_secret(schema):
             return cls(tuple(given or ()))
-        return cls(tuple(_found(contribution_file(exchange, owner)) for owner in owners))
+        return cls(tuple(_found(exchange, owner) for owner in owners))
 
     @classmethod
     def to_erase(
-        cls, given: Sequence[Path] | None, exchange: str, owners: Sequence[str], schema: "Schema"
+        cls,
+        given: Sequence[Path] | None,
+        exchange: str,
+        owners: Sequence[str],
+        schema: "Schema",
+        identity_file: Path | None,
     ) -> "ContributionFiles":
         """The same, with what was opened and what is sealed, whichever of them was read."""
         from gramlink.parties.contribution import needs_secret
@@ -49,19 +58,21 @@ class ContributionFiles:
         if given or not needs_secret(schema):
             return cls(tuple(given or ()))
         plain = [contribution_file(exchange, owner) for owner in owners]
-        return cls(tuple(one for file in plain for one in (file, _sealed(file))))
+        sealed = [_sealed(file) for file in plain]
+        handed = [file for file in map(_handed, owners) if _contributes(file, identity_file)]
+        return cls((*plain, *sealed, *handed))
 
-    @property
-    def complete(self) -> bool:
+    def complete(self, identity_file: Path) -> bool:
         """Whether all of them are there."""
-        return all(file.exists() for file in self.files)
+        return all(_contributes(file, identity_file) for file in self.files)
 
     def secret(
         self, identity_file: Path, projection: "Projection", exchange: str, schema: "Schema"
     ) -> "Secret | None":
         """The secret that all owners derive from them, if they need one."""
         from gramlink.errors import InvalidFile
-        from gramlink.parties.contribution import Contribution, needs_secret, secret_of
+        from gramlink.parties.contribution import needs_secret, secret_of
+        from gramlink.parties.handover import contribution_in
 
         if not needs_secret(schema):
             return None
@@ -71,19 +82,18 @@ class ContributionFiles:
                     f"there is no contribution {file}",
                     hint="make yours with `gramlink contribute`; the other owners send you theirs",
                 )
-        opened = (Contribution.from_json(read_opened(f, identity_file), f.name) for f in self.files)
+        opened = (contribution_in(read_opened(f, identity_file), f.name) for f in self.files)
         return secret_of(opened, projection, exchange, schema)
 
     def own(self, owner: str) -> Path:
         """The file with an owner's own contribution, which notes what it encoded."""
-        from gramlink.bundles.sealing import is_sealed
         from gramlink.errors import InvalidFile
-        from gramlink.io.files import read_bytes
-        from gramlink.parties.contribution import Contribution
+        from gramlink.io.files import is_kind, read_bytes
+        from gramlink.parties.contribution import KIND, Contribution
 
         for file in self.files:
             data = read_bytes(file)
-            if not is_sealed(data) and Contribution.from_json(data, file.name).owner == owner:
+            if is_kind(KIND, data) and Contribution.from_json(data, file.name).owner == owner:
                 return file
         raise InvalidFile(
             f"no file has the contribution that {owner} made",
@@ -99,10 +109,29 @@ class ContributionFiles:
         return there
 
 
-def _found(plain: Path) -> Path:
-    """The file, opened already, or sealed as it came."""
-    sealed = _sealed(plain)
-    return sealed if sealed.exists() and not plain.exists() else plain
+def _found(exchange: str, owner: str) -> Path:
+    """The file of an owner's contribution: opened already, or sealed, beside what it mined."""
+    plain = contribution_file(exchange, owner)
+    options = (plain, _sealed(plain), _handed(owner))
+    return next((one for one in options if one.exists()), plain)
+
+
+def _handed(owner: str) -> Path:
+    return Path(f"{owner}.mined.json.age")
+
+
+def _contributes(file: Path, identity_file: Path | None) -> bool:
+    """Whether a file is there, and is not known to have only what was mined."""
+    from gramlink.errors import GramlinkError
+    from gramlink.io.files import is_kind
+    from gramlink.mining.mined import KIND
+
+    if not file.exists():
+        return False
+    try:
+        return not is_kind(KIND, read_opened(file, identity_file))
+    except GramlinkError:  # sealed to somebody else
+        return True
 
 
 def _sealed(plain: Path) -> Path:

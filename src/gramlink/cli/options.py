@@ -30,6 +30,13 @@ IdentityFile = Annotated[
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
 ]
+DataSet = Annotated[
+    str,
+    typer.Option(
+        "--dataset",
+        help="The data set the ledger tracks; default: DATA's name. All its exports share it.",
+    ),
+]
 Epsilon = Annotated[str, typer.Option(help="Replaces the schema's epsilon.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
@@ -78,6 +85,16 @@ class OwnSource(Source):
         from gramlink.io.files import owner_name
 
         return owner_name(self.owner or self.data.stem)
+
+    def ledger_file(self, given: Path | None, dataset: str) -> tuple[Path, str]:
+        """The ledger of the data set, and what the data set is called.
+
+        Renaming the owner gives no new budget: a data set is called as its file is.
+        """
+        from gramlink.io.files import owner_name
+
+        dataset = owner_name(dataset or self.data.stem)
+        return given or self.data.with_name(f"{dataset}.ledger"), dataset
 
     def key_file(self, given: Path | None) -> Path:
         """The file with the key of this owner's pseudonyms."""

@@ -18,6 +18,7 @@ from gramlink.encodings.secret import Secret
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.choices import ENCODINGS
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
@@ -121,6 +122,7 @@ class EncodedRecords(ABC):
 
     name: ClassVar[str]  # in the manifest of a bundle
     shown_as: ClassVar[str]  # what an owner is told that it sends
+    unit_learns: ClassVar[str]  # what the linkage unit learns of records, in a sentence's end
     needs_secret: ClassVar[bool] = False  # of the owners, for each exchange
     hides_grams: ClassVar[bool] = False  # even from whoever knows which they are
 
@@ -128,6 +130,14 @@ class EncodedRecords(ABC):
     @abstractmethod
     def of(cls, material: Material) -> Self:
         """The owner's embedded records, encoded."""
+
+    @classmethod
+    @abstractmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:
+        """What it shows the linkage unit of each record, which ledgers add up.
+
+        It follows from the schema alone, so that an owner can refuse before anything is encoded.
+        """
 
     @classmethod
     @abstractmethod

@@ -21,6 +21,7 @@ from gramlink.matching.comparison import Comparison
 from gramlink.matching.pairs import Pairs, Progress, match
 from gramlink.matching.pass_choice import chosen_passes
 from gramlink.matching.passes import Candidates, Pass, candidates
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
 
@@ -40,11 +41,20 @@ class VectorRecords(EncodedRecords):
 
     name: ClassVar[str] = "vectors"
     shown_as: ClassVar[str] = "gram counts"
+    unit_learns: ClassVar[str] = (
+        "gram counts and rounded thresholds of each; with effort it could infer values, which is "
+        "why it must be trusted"
+    )
 
     @classmethod
     def of(cls, material: Material) -> Self:
         """The records as they were embedded."""
         return cls(material.fields)
+
+    @classmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:  # noqa: ARG003
+        """Everything: whoever has the base can read a value off its counts."""
+        return Disclosure(rows=1, draws=None)
 
     @classmethod
     def columns_of(

@@ -13,7 +13,17 @@ from gramlink.bundles.sealing import (
 from gramlink.bundles.secrecy import check_secrecy
 from gramlink.errors import BudgetExceeded, Mismatch
 from gramlink.exchange.client import Client
-from gramlink.exchange.folder import EXCHANGE, IDENTITY, MINED, MINING, RECIPIENT, SCHEMA, Folder
+from gramlink.exchange.folder import (
+    BUNDLE,
+    EXCHANGE,
+    IDENTITY,
+    MINED,
+    MINING,
+    RECIPIENT,
+    SCHEMA,
+    Folder,
+)
+from gramlink.exchange.part import Part
 from gramlink.exchange.status import Place
 from gramlink.io.files import read_bytes
 from gramlink.mining.mined import Mined
@@ -111,6 +121,12 @@ def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -
             hint=f"`gramlink ledger {ledger.path.name} --allow {shown(state.spent + cost)}` allows "
             "it; --epsilon spends less; --mined FILE reuses what was paid for",
         )
+
+
+def check_exposure(part: Part, ledger: Ledger) -> None:
+    """Refuse what the ledger does not permit to be shown, before anything is spent on it."""
+    if not part.folder.has(BUNDLE):
+        ledger.check(part.owner.exposure(part.place.unit, part.place.exchange))
 
 
 def purpose_of(place: Place, nonce: str) -> dict[str, str]:

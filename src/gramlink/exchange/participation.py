@@ -86,6 +86,7 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             Owner(place.party, records, schema, owner_key(folder / KEY)),
             entry.own_identity(folder, place),
         )
+        entry.check_exposure(part, ledger)
         return _go(part, ledger, choices)
 
 
@@ -122,7 +123,7 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     agree_to(part, terms, status)
     handed = steps.share(part, steps.mine(part, ledger), keys)
     projection, secret = steps.gather(part, handed, keys)
-    steps.embed(part, projection, secret)
+    steps.embed(part, projection, secret, ledger)
     steps.send(part)
     steps.await_results(part)
     done = collect(part, projection, terms.returns[part.owner.name], choices.output)

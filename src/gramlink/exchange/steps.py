@@ -18,7 +18,6 @@ from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import (
     Contribution,
-    encode_once,
     needs_secret,
     own_contribution,
     secret_of,
@@ -169,19 +168,20 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
 
 
 @logged("exchange, embed")
-def embed(part: Part, projection: Projection, secret: Secret | None) -> None:
+def embed(part: Part, projection: Projection, secret: Secret | None, ledger: Ledger) -> None:
     """The sealed bundle, made once: the same bytes are sent at every try."""
     if part.folder.has(BUNDLE):
         return
     bundle = part.owner.embed(
         projection,
+        ledger=ledger,
+        unit=part.place.unit,
         exchange=part.place.exchange,
         reply=part.identity.recipient,
         created=moment(),
         secret=secret,
+        contribution=part.folder / CONTRIBUTION if secret else None,
     )
-    if secret:
-        encode_once(part.folder / CONTRIBUTION, bundle.records)
     sealed = seal(bundle.to_bytes(), [part.place.unit])
     part.folder.write(BUNDLE, sealed)
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")

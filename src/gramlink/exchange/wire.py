@@ -23,6 +23,7 @@ from gramlink.exchange.values import (
     Time,
     Words,
 )
+from gramlink.records.choices import VECTORS
 
 FEWEST_PARTIES, MOST_PARTIES = 2, 20
 LONGEST_SCHEMA = 2**18  # characters
@@ -246,6 +247,7 @@ class ExchangeInfo(_Told):
     name: ExchangeName
     created: Time
     stage: Stage
+    encoding: Words = Field(VECTORS, description="What the unit gets of each record.")
     reason: Words | None
     parties: tuple[PartyInfo, ...] = Field(min_length=FEWEST_PARTIES, max_length=MOST_PARTIES)
     progress: Progress

@@ -130,6 +130,15 @@ def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
     return {key: value for key, value in document.items() if key not in (KIND, "version")}
 
 
+def is_kind(kind: str, data: bytes) -> bool:
+    """Whether a JSON file of ours says that it is of this kind."""
+    try:
+        document = plain_json(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get(KIND) == kind
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, or a one-line error."""
     try:

@@ -30,7 +30,7 @@ from gramlink.io.locks import alone
 from gramlink.parties.agreement import check_facts
 from gramlink.records.schema import Schema
 
-KIND = "contribution"
+KIND = "contribution"  # of file
 _AGAIN = "agree on a new exchange, to which every owner contributes anew"
 
 

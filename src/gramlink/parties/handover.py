@@ -3,7 +3,9 @@
 import json
 from dataclasses import dataclass
 
-from gramlink.io.files import DAMAGE, damaged, from_json, plain_json, to_json
+from gramlink.errors import InvalidFile, Mismatch
+from gramlink.io.files import DAMAGE, damaged, from_json, is_kind, plain_json, to_json
+from gramlink.mining.mined import KIND as MINED
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import Contribution
 
@@ -22,6 +24,13 @@ class Handover:
 
     mined: Mined
     contribution: Contribution | None = None
+
+    def __post_init__(self) -> None:
+        if self.contribution and self.contribution.owner != self.mined.owner:
+            raise Mismatch(
+                f"the contribution is of {self.contribution.owner}, but {self.mined.owner} mined",
+                hint="each owner hands over what it mined with its own contribution",
+            )
 
     def to_json(self) -> bytes:
         """What was mined, as its own file has it, or both."""
@@ -42,3 +51,24 @@ class Handover:
         except DAMAGE as error:
             raise damaged(name, error, "ask its sender for it again") from error
         return cls(Mined.from_json(mined, name), Contribution.told_by(contribution, name))
+
+
+def mined_in(data: bytes, name: str) -> Mined:
+    """What an owner mined, from its file or from what it handed over."""
+    handed = is_kind(KIND, data)
+    return Handover.from_json(data, name, with_secret=handed).mined
+
+
+def contribution_in(data: bytes, name: str) -> Contribution:
+    """An owner's contribution, from its file or from what it handed over."""
+    if is_kind(MINED, data):
+        raise InvalidFile(
+            f"{name} has what an owner mined, but no contribution",
+            hint="its owner makes one with `gramlink contribute`, and seals both: "
+            "`gramlink seal MINED --contribution FILE`",
+        )
+    if not is_kind(KIND, data):
+        return Contribution.from_json(data, name)
+    found = Handover.from_json(data, name, with_secret=True).contribution
+    assert found is not None  # noqa: S101  # it has one if it is read so
+    return found

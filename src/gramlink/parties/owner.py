@@ -1,7 +1,7 @@
 """The data owner: the only party that sees its records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,9 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.pseudonyms import pseudonyms
+from gramlink.bundles.pseudonyms import key_fingerprint, pseudonyms
 from gramlink.bundles.sealing import Recipient
+from gramlink.bundles.secrecy import check_secrecy
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection
 from gramlink.embedding.vectors import Encoded
@@ -24,7 +25,9 @@ from gramlink.io.files import read_bytes, written_whole
 from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
+from gramlink.parties.contribution import encode_once
 from gramlink.privacy.budget import Budget, shown
+from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences
@@ -44,7 +47,7 @@ class Owner:
     name: str
     records: Records
     schema: Schema
-    key: bytes
+    key: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
         encoding_of(self.schema.encoding).check_schema(self.schema)
@@ -157,10 +160,13 @@ class Owner:
         self,
         projection: Projection,
         *,
+        ledger: Ledger | None = None,
+        unit: Recipient | None = None,
         exchange: str = "",
         reply: Recipient | None = None,
         created: str = "",
         secret: Secret | None = None,
+        contribution: Path | None = None,
     ) -> Bundle:
         """The bundle for the linkage unit, with thresholds if this owner is the left one.
 
@@ -168,10 +174,16 @@ class Owner:
         tell common ones by their number.
 
         Privacy: reads raw records. The bundle holds no id, gram or base, and goes to the
-        linkage unit only.
+        linkage unit only. What it shows that unit is on disk in the ledger before it is handed
+        out, and is refused beyond the ledger's limit before anything is encoded. The file of this
+        owner's contribution to the secret keeps it from encoding anything else. Without a ledger
+        nothing is accounted for: for trying out where no bundle leaves the process.
         """
         self.check(projection)
-        return Bundle(
+        if ledger:
+            check_secrecy(self.schema.agreed)
+            ledger.check(self.exposure(unit, exchange))
+        bundle = Bundle(
             owner=self.name,
             settings=for_the_unit(self.schema),
             projection=projection.digest,
@@ -183,6 +195,27 @@ class Owner:
             exchange=exchange,
             reply=reply,
             created=created,
+        )
+        if contribution:
+            encode_once(contribution, bundle.records)
+        if ledger:
+            ledger.expose(self.exposure(unit, exchange, bundle.digest))
+        return bundle
+
+    def exposure(self, unit: Recipient | None, exchange: str, digest: str = "") -> Exposure:
+        """What a bundle shows a linkage unit, as a ledger records it.
+
+        Privacy: for this owner only; of the key of the pseudonyms it has a fingerprint.
+        """
+        encoding = encoding_of(self.schema.encoding)
+        return Exposure(
+            exchange,
+            unit.key if unit else UNSEALED,
+            encoding.name,
+            len(self._sent.ids),
+            encoding.disclosure(self.schema),
+            key_fingerprint(self.key),
+            digest,
         )
 
     def encoded(

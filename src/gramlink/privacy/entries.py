@@ -4,6 +4,8 @@
     {"entry": 1, "kind": "charge", "time": "...", "what": "mine", "epsilon": "1/10", ...}
     {"entry": 2, "kind": "release", "time": "...", "of": 1, "digest": "..."}
     {"entry": 3, "kind": "allow", "time": "...", "allowance": "2"}
+    {"entry": 4, "kind": "exposure", "time": "...", "exchange": "stroke", "unit": "age1...", ...}
+    {"entry": 5, "kind": "limit", "time": "...", "exposures": 20}
 
 Anything that a crash cannot explain is damage.
 """
@@ -15,6 +17,7 @@ from typing import Any
 
 from gramlink.errors import (
     BudgetExceeded,
+    ExposureExceeded,
     GramlinkError,
     InvalidFile,
     InvalidLedger,
@@ -22,6 +25,7 @@ from gramlink.errors import (
 )
 from gramlink.io.files import KIND, from_json
 from gramlink.privacy.budget import shown
+from gramlink.privacy.exposure import MOST, Exposure, Total, counted, reader, totals, whole
 from gramlink.privacy.numbers import fraction
 
 
@@ -50,11 +54,22 @@ class State:
     spent: Fraction = Fraction(0)
     releases: tuple[Release, ...] = ()
     entries: int = 0
+    exposures: tuple[Exposure, ...] = ()
+    most_exposures: int = MOST  # to any one linkage unit, of those that add up
 
     @property
     def left(self) -> Fraction:
         """What can still be charged."""
         return self.allowance - self.spent
+
+    @property
+    def shown(self) -> tuple[Total, ...]:
+        """What each linkage unit was shown, added up."""
+        return totals(self.exposures)
+
+    def exposures_left(self, unit: str) -> int:
+        """How many more bundles that add up a linkage unit may get."""
+        return max(0, self.most_exposures - counted(self.exposures, unit))
 
 
 def not_below_0(epsilon: object) -> Fraction:
@@ -139,6 +154,10 @@ def applied(state: State, entry: dict[str, Any], name: str) -> State:
         if allowance < state.spent:
             raise BudgetExceeded(f"epsilon {shown(state.spent)} is already spent in {name}")
         return replace(state, allowance=allowance, entries=number)
+    if entry["kind"] == "exposure":
+        return replace(exposed(state, Exposure.read(entry), name), entries=number)
+    if entry["kind"] == "limit":
+        return replace(state, most_exposures=whole(entry["exposures"]), entries=number)
     raise InvalidLedger(f"an entry cannot be a {entry['kind']!r}")
 
 
@@ -162,6 +181,25 @@ def _recorded(state: State, entry: dict[str, Any]) -> State:
             before, after = state.releases[:place], state.releases[place + 1 :]
             return replace(state, releases=(*before, done, *after))
     raise InvalidLedger(f"entry {entry['of']} is not a charge that is waiting for its release")
+
+
+def exposed(state: State, exposure: Exposure, name: str) -> State:
+    """The state after a linkage unit is shown a bundle, if the limit permits it.
+
+    What it was shown before changes nothing: two processes may both record it.
+    """
+    if any(exposure.repeats(one) for one in state.exposures):
+        return state
+    if exposure.shown.adds_up and not state.exposures_left(exposure.unit):
+        seen = counted(state.exposures, exposure.unit)
+        times = "once" if seen == 1 else f"{seen} times"
+        raise ExposureExceeded(
+            f"data set {state.dataset} was shown {times} to {reader(exposure.unit)}; "
+            f"{name} permits {state.most_exposures}",
+            hint=f"`gramlink ledger {name}` lists them; `--exposures {seen + 1}` permits one more, "
+            "which brings the unit nearer to naming people",
+        )
+    return replace(state, exposures=(*state.exposures, exposure))
 
 
 def _damaged(name: str, line: int, error: Exception) -> InvalidLedger:

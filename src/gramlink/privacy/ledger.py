@@ -1,8 +1,9 @@
-"""The ledger of one data set: how much epsilon is allowed, and every release it paid for.
+"""The ledger of one data set: what it may spend and show, every release, and every exposure.
 
 A ledger is a file of JSON lines that only ever grows. A release is charged before its
 noise is drawn, and the charge is on disk before `charge` returns, so a crash can waste
-budget but can never spend it twice. A damaged ledger refuses to spend until it is restored.
+budget but can never spend it twice. Likewise, what a linkage unit is shown is on disk before the
+bundle that shows it is written. A damaged ledger refuses to spend until it is restored.
 """
 
 import errno
@@ -14,11 +15,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gramlink.errors import InvalidLedger
+from gramlink.errors import InvalidLedger, InvalidParameter
 from gramlink.io.files import moment, sync_folder
 from gramlink.io.locks import lock
 from gramlink.privacy.budget import Budget
-from gramlink.privacy.entries import State, appended, applied, not_below_0, numbered, parsed
+from gramlink.privacy.entries import (
+    State,
+    appended,
+    applied,
+    exposed,
+    not_below_0,
+    numbered,
+    parsed,
+)
+from gramlink.privacy.exposure import Exposure, whole
 from gramlink.privacy.noise import SYSTEM, Draw
 
 
@@ -101,6 +111,31 @@ class Ledger:
         Privacy: the allowance is the promise made to the people in the data set.
         """
         self._append("allow", allowance=str(not_below_0(epsilon)))
+
+    def check(self, exposure: Exposure) -> None:
+        """Refuse at once what `expose` will refuse, before anything is encoded.
+
+        What has no digest yet may turn out to be what the unit was shown before.
+        """
+        exposed(self.state, exposure, self.path.name)
+
+    def expose(self, exposure: Exposure) -> None:
+        """Put on disk that a linkage unit is shown a bundle, if the limit permits it.
+
+        Privacy: comes before the bundle is written or sent; when it is refused, it must be
+        neither. The same bundle for the same unit and exchange is recorded once.
+        """
+        if not exposure.digest:
+            raise InvalidParameter("an exposure must say which bundle it is of")
+        if not any(exposure.repeats(one) for one in self.state.exposures):
+            self._append("exposure", **exposure.content)
+
+    def limit_exposures(self, most: int) -> None:
+        """Set how many exposures that add up any one linkage unit may get, those before included.
+
+        Privacy: what units have seen stays seen; a lower limit only refuses what comes.
+        """
+        self._append("limit", exposures=whole(most))
 
     def _append(self, kind: str, **content: Any) -> int:
         """Add an entry durably, if the ledger permits it, and return its number."""

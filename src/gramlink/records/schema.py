@@ -46,6 +46,7 @@ class Schema(Frozen):
     recall: float = Setting(default=0.99, gt=0, le=0.9999)
     errors: Literal["uniform", "keyboard"] = "uniform"
     encoding: EncodingName = VECTORS  # what the linkage unit sees of records
+    rows: int = Setting(default=16, ge=1, le=64)  # most keys of a record, where it is seen by keys
     passes: tuple[dict[str, int], ...] = ()  # fields with edits; none: as the data suggest
     decide: RuleName = "one-to-one"
     accept: float = Setting(default=0.5, ge=0, le=1)
@@ -97,6 +98,8 @@ class Schema(Frozen):
         decides for itself.
         """
         own = {"id", "unique", "epsilon", "fields"}
+        if self.encoding == VECTORS:
+            own.add("rows")  # every record is one
         settings = self.model_dump(mode="json", exclude=own)
         settings["fields"] = {field.name: field.agreed for field in self.fields}
         return settings

@@ -7,6 +7,7 @@ from gramlink.deciding.linkage import Linkage
 from gramlink.scoring.model import Model
 
 WIDTH = 30  # columns of a waterfall
+PASS = 52  # columns of a pass, at least
 NOTABLE = 1.0  # bits from which something is worth a word
 
 
@@ -15,10 +16,11 @@ def pass_lines(linkage: Linkage) -> Iterator[str]:
 
     Nothing for records of one field, which need no passes.
     """
+    width = max([PASS, *(len(str(one)) for one, _, _ in linkage.passes)])
     if linkage.passes:
-        yield f"{'pass':<52} {'found':>12} {'added':>12}"
+        yield f"{'pass':<{width}} {'found':>12} {'added':>12}"
     for one, found, added in linkage.passes:
-        yield f"{one!s:<52} {found:>12,} {added:>12,}"
+        yield f"{one!s:<{width}} {found:>12,} {added:>12,}"
 
 
 def weight_lines(model: Model) -> Iterator[str]:

@@ -68,8 +68,8 @@ class Sort:
     """Pairs of one sort: how many there are, and the share of each level in each field.
 
     Shares are of the pairs in which both values are known; that of *missing* is 1, since a
-    missing value speaks for no sort. Only the part `seen` of its pairs is among the candidates,
-    whatever their pattern.
+    missing value speaks for no sort. Only the part `seen` of its pairs has patterns that are among
+    those of the candidates.
     """
 
     count: float

@@ -1,5 +1,6 @@
 """Views: what the unit says about itself and its exchanges, to its operator or a party."""
 
+import tomllib
 from dataclasses import asdict
 from importlib.metadata import version
 
@@ -19,6 +20,7 @@ from gramlink.exchange.wire import (
     TokenInfo,
     UnitInfo,
 )
+from gramlink.records.choices import VECTORS
 from gramlink.server import exchanges
 from gramlink.server.auth import Party, Viewer
 from gramlink.server.folder import Folder
@@ -80,6 +82,7 @@ def _of(db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None) -> 
         name=exchange.name,
         created=exchange.created,
         stage=exchanges.stage(db, exchange),
+        encoding=_encoding(exchange.schema),
         reason=exchange.failed,
         parties=_parties(db, folder, exchange, me),
         progress=_progress(db, exchange.number),
@@ -87,6 +90,11 @@ def _of(db: Tables, folder: Folder, exchange: ExchangeRow, me: Party | None) -> 
         erase=exchange.erase,
         erased=exchange.erased,
     )
+
+
+def _encoding(schema: str) -> str:
+    """The encoding in the text of a schema, which was checked; it is empty once it is erased."""
+    return str(tomllib.loads(schema).get("encoding", VECTORS))
 
 
 def of_party(summary: Summary, party: str) -> PartySummary:

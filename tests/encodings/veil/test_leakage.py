@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -112,6 +113,14 @@ def test_each_place_of_a_cell_is_uniform():
         for field in range(cells.shape[1]):
             assert uniform(cells[:, field, place] >> 4, 16)
             assert uniform(cells[:, field, place] & 15, 16)
+
+
+def test_the_cells_of_a_row_have_nothing_in_common():
+    """Even if everybody has the same values, but for the key."""
+    party = Party("clinic", b"key", tuple(filled(["MILLER"] * MANY)))
+    _, cells = cells_of(veiled(party, [BORN]), 0)
+    for one, other in combinations(range(cells.shape[1]), 2):
+        assert uniform(cells[:, one] ^ cells[:, other])
 
 
 # 2. Of two rows with different tags, nothing, even if their records are the same.
@@ -269,6 +278,7 @@ def test_values_that_differ_show_a_number_of_draws_and_nothing_else():
     bits = np.unpackbits((one ^ other)[:, SURNAME, :SKETCH], axis=1)
     share, error = apart / 256, math.sqrt(apart / 256 / 4096)
     assert bits.mean(axis=0) == pytest.approx(np.full(bits.shape[1], share), abs=5 * error)
+    assert bits.mean() == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / bits.size))
     together = np.corrcoef(bits, rowvar=False) - np.eye(bits.shape[1])
     assert abs(together).max() < 6 / math.sqrt(4096)
     assert uniform((one ^ other)[:, SURNAME, SKETCH])
@@ -321,10 +331,21 @@ def test_no_key_is_in_anything_that_is_shown():
     assert secret.check in str(records.shape)  # which tells nothing about the keys
 
 
+def test_no_key_is_in_a_bundle():
+    owners, projection = two_owners()
+    sent = owners[0].embed(projection, secret=SECRET)
+    whole = sent.to_bytes() + repr((sent, sent.manifest, owners[0])).encode()
+    hidden = [SECRET.root, SECRET.key("tags"), SECRET.private("clinic", owners[0].key)]
+    for one in (*hidden, owners[0].key):
+        assert one not in whole
+        assert one.hex().encode() not in whole
+
+
 # 9. Nothing of the order of the file.
 
 
-def test_what_is_sent_does_not_depend_on_the_order_of_the_file():
+def two_owners():
+    """The first with two files, of which one has the same records in another order."""
     fields = (
         Field(name="given_name", miner="public", grams=("A", "E", "AN")),
         Field(name="surname", miner="public", grams=("A", "E", "ER")),
@@ -333,9 +354,12 @@ def test_what_is_sent_does_not_depend_on_the_order_of_the_file():
     schema = Schema(fields=fields, encoding="veiled", passes=({"surname": 0, "date_of_birth": 0},))
     people = persons(200, overlap=0.5, seed=3)
     files = people.left, people.left.sample(fraction=1, shuffle=True, seed=1)
-    owners = [Owner("clinic", read_records(file, schema), schema, b"key") for file in files]
+    owners = [Owner("clinic", read_records(file, schema), schema, b"key" * 11) for file in files]
     other = Owner("office", read_records(people.right, schema), schema, b"other")
-    projection = agree(owners[0].mine(None), other.mine(None))
+    return owners, agree(owners[0].mine(None), other.mine(None))
+
+
+def test_what_is_sent_does_not_depend_on_the_order_of_the_file():
+    owners, projection = two_owners()
     one, again = (owner.embed(projection, secret=SECRET) for owner in owners)
-    assert one.rows().equals(again.rows())
-    assert one.manifest == again.manifest
+    assert one.to_bytes() == again.to_bytes()

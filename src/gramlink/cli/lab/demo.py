@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.options import Quiet
 from gramlink.cli.speaker import Speaker
-from gramlink.records.choices import MINERS, POLICIES, RULES, listed
+from gramlink.records.choices import ENCODINGS, MINERS, POLICIES, RULES, VECTORS, listed
 
 
 def demo(
@@ -46,6 +45,13 @@ def demo(
     decide: Annotated[
         str, typer.Option(help=f"The rule for links: {listed(RULES)}.")
     ] = "one-to-one",
+    encoding: Annotated[
+        str,
+        typer.Option(
+            help=f"What the linkage unit gets: {listed(ENCODINGS)}; default: veiled for persons, "
+            "vectors for names, as one field cannot be veiled."
+        ),
+    ] = "",
     errors: Annotated[
         str, typer.Option(help="How typos are made: uniform or keyboard.")
     ] = "uniform",
@@ -55,7 +61,7 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The folder for all files.")
     ] = Path("gramlink-demo"),
-    quiet: Quiet = False,
+    speaker: Speaker,
 ) -> None:
     """Run the whole method on bundled data, and write a report.
 
@@ -68,7 +74,6 @@ def demo(
     from gramlink.lab.demo import Choices, NamesDemo, PersonsDemo
     from gramlink.privacy.numbers import positive_epsilon
 
-    speaker = Speaker(quiet=quiet)
     if count is None:
         count = 10_000 if persons else 5000
     if edits is None:
@@ -77,7 +82,7 @@ def demo(
         size = 75 if persons else 1000
     choices = Choices(
         data, count, edits, positive_epsilon(epsilon), size, miner, threshold, decide, errors,
-        seed, output,
+        seed, output, encoding or ("veiled" if persons else VECTORS),
     )  # fmt: skip
     stage = (PersonsDemo if persons else NamesDemo)(choices, speaker.say, speaker.progress)
     write_report = stage.run()
@@ -86,8 +91,12 @@ def demo(
         speaker.say("No privacy: the exact miner shows grams as they are, for experiments only.")
     else:
         speaker.say("Protected by ε: the grams, which the owners show each other.")
-    speaker.say("Not protected by ε: the vectors; the linkage unit is trusted not to attack them,")
-    speaker.say("and gets no base.")
+    if choices.encoding == VECTORS:
+        speaker.say("Not protected by ε: the vectors; the linkage unit is trusted not to attack")
+        speaker.say("them, and gets no base.")
+    else:
+        speaker.say("Hidden by the owners' secret: the records, from a linkage unit that follows")
+        speaker.say("the protocol and does not work together with an owner.")
     speaker.say("")
     try:
         page = write_report()
@@ -98,3 +107,4 @@ def demo(
             file.write(page.encode())
         speaker.say(f"report: {output / 'report.html'}; everything that was sent is beside it")
     speaker.say(f"took {stage.seconds:.0f} s")
+    speaker.summary(stage.facts)

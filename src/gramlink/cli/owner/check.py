@@ -32,7 +32,7 @@ def check(
 
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
-    from gramlink.bundles.secrecy import exposure
+    from gramlink.bundles.secrecy import secrecy_warnings
     from gramlink.io.files import written_whole
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
@@ -43,7 +43,7 @@ def check(
     schema = source.schema()
     records = source.records(schema)
     found = assess(records, schema)
-    warnings = [*exposure(schema.agreed), *duplicates_seen(records, schema, speaker)]
+    warnings = [*secrecy_warnings(schema.agreed), *duplicates_seen(records, schema, speaker)]
     with ExitStack() as files:
         page = files.enter_context(written_whole(report)) if report else None
         # it holds ids, which nobody else on the machine needs to read

@@ -23,8 +23,8 @@ def contribute(
 ) -> None:
     """Contribute to the secret that a veiled exchange needs.
 
-    Writes random bytes, for one exchange only. Send them to the other owners, sealed, beside what
-    you mined; `gramlink embed` reads the contributions of all.
+    Writes random bytes, for one exchange only. `gramlink seal --contribution` sends them to the
+    other owners beside what you mined; `gramlink embed` reads the contributions of all.
 
     Example: gramlink contribute hospital --exchange stroke
     """
@@ -49,4 +49,4 @@ def contribute(
     )
     own_contribution(path, owner, exchange, schema)
     speaker.say(f"wrote {path}: for the other owners, and never for the linkage unit")
-    speaker.say("send it to each of them, sealed: `gramlink seal FILE --to READER.recipient`")
+    speaker.say("send it to each of them: `gramlink seal MINED --contribution FILE --to READER`")

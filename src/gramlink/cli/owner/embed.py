@@ -8,13 +8,14 @@ import typer
 
 from gramlink.cli.contributions import ContributionFiles
 from gramlink.cli.duplicates import duplicates_seen
-from gramlink.cli.options import KeyFile, OwnSource
+from gramlink.cli.options import DataSet, KeyFile, LedgerFile, OwnSource
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.preview import show_bundle
 from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.bundles.bundle import Bundle
+    from gramlink.privacy.ledger import Ledger
 
 
 def embed(
@@ -40,10 +41,12 @@ def embed(
     contribution: Annotated[
         list[Path] | None,
         typer.Option(
-            help="An owner's contribution, if the encoding needs them; name those of all owners. "
-            "Default: EXCHANGE-OWNER.contribution, or the same with .age."
+            help="A file with an owner's contribution, if the encoding needs them; name those of "
+            "all. Default: EXCHANGE-OWNER.contribution, or OWNER.mined.json.age."
         ),
     ] = None,
+    ledger_file: LedgerFile = None,
+    dataset: DataSet = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show exactly what would be sent; write nothing.")
     ] = False,
@@ -52,8 +55,9 @@ def embed(
 ) -> None:
     """Encode the records, bundled for the linkage unit.
 
-    Writes the bundle, under pseudonyms that only OWNER.key can map back. Warns if records look like
-    one person twice.
+    Writes the bundle, under pseudonyms that only OWNER.key can map back. Records first in the
+    ledger what the bundle shows, and refuses what the ledger does not permit. Warns if records look
+    like one person twice.
 
     Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
     """
@@ -61,15 +65,17 @@ def embed(
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
     from gramlink.embedding.projection import Projection
     from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
-    from gramlink.parties.contribution import encode_once
     from gramlink.parties.one_process import new_secret
     from gramlink.parties.owner import Owner
+    from gramlink.privacy.ledger import Ledger
 
     owner = source.name
     key_file = source.key_file(key_file)
     output = output or Path(f"{owner}.bundle.age" if to else f"{owner}.bundle")
     identity_file = identity_file or Path(f"{owner}.identity")
-    refuse_replacing(output, *source.files, projection_file, key_file, identity_file, to)
+    ledger_file, dataset = source.ledger_file(ledger_file, dataset)
+    inputs = (*source.files, projection_file, key_file, identity_file, to, ledger_file)
+    refuse_replacing(output, *inputs)
     unit = read_recipient(to) if to else None
     reply = read_identity(identity_file).recipient if to else None
     exchange = exchange and exchange_name(exchange)
@@ -78,7 +84,7 @@ def embed(
     records = source.records(schema)
     files = ContributionFiles.of(contribution, exchange, projection.owners, schema)
     refuse_replacing(output, *files.files)
-    unknown = dry_run and not files.complete
+    unknown = dry_run and not files.complete(identity_file)
     secret = (
         new_secret(projection, schema, exchange)
         if unknown
@@ -87,10 +93,17 @@ def embed(
 
     own = files.own(owner) if secret and not unknown else None
 
-    def embedded(key: bytes) -> "Bundle":
+    def embedded(key: bytes, ledger: "Ledger | None" = None) -> "Bundle":
         party = Owner(owner, records, schema, key)
         return party.embed(
-            projection, exchange=exchange, reply=reply, created=moment(), secret=secret
+            projection,
+            ledger=ledger,
+            unit=unit,
+            exchange=exchange,
+            reply=reply,
+            created=moment(),
+            secret=secret,
+            contribution=own if ledger else None,
         )
 
     # make a key file only when a bundle is written; until then, pseudonyms are made up
@@ -101,10 +114,11 @@ def embed(
         bundle = embedded(owner_key(key_file) if known else made_up)
         show_bundle(bundle, speaker, made_up=not known, unknown=unknown)
         return
+    ledger, new = Ledger(ledger_file, dataset, schema.epsilon), not ledger_file.exists()
+    if not key_file.exists():  # what is refused makes no key file either
+        ledger.check(Owner(owner, records, schema, made_up).exposure(unit, exchange))
     with written_whole(output, mode=0o600) as file:
-        bundle = embedded(owner_key(key_file))
-        if own:
-            encode_once(own, bundle.records)
+        bundle = embedded(owner_key(key_file), ledger)
         packed = bundle.to_bytes()
         file.write(seal(packed, [unit]) if unit else packed)
     same = len(records) - len(bundle.ids)
@@ -115,6 +129,9 @@ def embed(
         speaker.say(f"sealed to the linkage unit's key {unit.fingerprint}")
     else:
         speaker.say("not sealed: add `--to` so that only the linkage unit can open it")
+    speaker.say(f"recorded in {ledger_file}: `gramlink ledger {ledger_file}` says what adds up")
+    if new:
+        speaker.say(f"{ledger_file} is new: name another with --ledger if this data set has one")
     speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
     speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
     warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it

@@ -47,7 +47,7 @@ def init(
 
     Example: gramlink init hospital.csv
     """
-    from gramlink.bundles.secrecy import exposure
+    from gramlink.bundles.secrecy import secrecy_warnings
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import written_whole
     from gramlink.records.proposal import propose, propose_both, read_sample
@@ -81,7 +81,7 @@ def init(
     for source, path, proposal in zip(inputs, outputs, proposals, strict=True):
         _show(speaker, proposal)
         schema = "" if path == LINKAGE else f" --schema {path}"
-        for warning in exposure(load_schema(path).agreed):
+        for warning in secrecy_warnings(load_schema(path).agreed):
             speaker.say(f"  warning: {warning}")
         speaker.say(f"wrote {path}: read it, then try `gramlink check {source}{schema}`")
 

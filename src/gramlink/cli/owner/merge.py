@@ -32,7 +32,7 @@ def merge(
     from gramlink.embedding.projection import agree
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import written_whole
-    from gramlink.mining.mined import Mined
+    from gramlink.parties.handover import mined_in
 
     if len(mined_files) < 2:
         raise InvalidParameter(
@@ -41,8 +41,7 @@ def merge(
         )
     refuse_replacing(output, *mined_files, identity_file)
     mined = [
-        Mined.from_json(read_opened(path, identity_file, speaker.say), path.name)
-        for path in mined_files
+        mined_in(read_opened(path, identity_file, speaker.say), path.name) for path in mined_files
     ]
     projection = agree(*mined)
     with written_whole(output, mode=0o600) as file:

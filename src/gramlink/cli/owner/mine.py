@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gramlink.cli.duplicates import duplicates_seen
-from gramlink.cli.options import Epsilon, Force, LedgerFile, OwnSource
+from gramlink.cli.options import DataSet, Epsilon, Force, LedgerFile, OwnSource
 from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
 from gramlink.cli.speaker import Speaker
 
@@ -22,12 +22,7 @@ def mine(
     ] = None,
     epsilon: Epsilon = "",
     ledger_file: LedgerFile = None,
-    dataset: Annotated[
-        str,
-        typer.Option(
-            help="The data set the ledger tracks; default: DATA's name. All its exports share it."
-        ),
-    ] = "",
+    dataset: DataSet = "",
     again: Annotated[
         Path | None,
         typer.Option(help="Reread this file's prefix tree with another size or q, at no cost."),
@@ -44,15 +39,14 @@ def mine(
     Example: gramlink mine hospital.csv -o hospital.mined.json
     """
     from gramlink.bundles.secrecy import check_secrecy
-    from gramlink.io.files import owner_name, written_whole
+    from gramlink.io.files import written_whole
     from gramlink.parties.owner import ROOM, Owner
     from gramlink.privacy.budget import shown
     from gramlink.privacy.ledger import Ledger
 
-    owner, data = source.name, source.data
+    owner = source.name
     output = output or Path(f"{owner}.mined.json")
-    dataset = owner_name(dataset or data.stem)  # renaming the owner gives no new budget
-    ledger_file = ledger_file or data.with_name(f"{dataset}.ledger")
+    ledger_file, dataset = source.ledger_file(ledger_file, dataset)
     schema = source.schema(epsilon=epsilon)
     refuse_replacing(output, *source.files, ledger_file)
     refuse_overwriting(output, force=force, hint="it is paid for, so use it; or see --force")

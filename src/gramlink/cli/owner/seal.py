@@ -20,6 +20,10 @@ def seal(
             "--identity", help="Your identity file, so that a single reader can tell who sent it."
         ),
     ] = None,
+    contribution: Annotated[
+        Path | None,
+        typer.Option(help="With what you mined: your contribution to the secret of an exchange."),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: FILE.age.")
     ] = None,
@@ -35,16 +39,22 @@ def seal(
     from gramlink.bundles.sealing import seal as sealed
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import read_bytes, written_whole
+    from gramlink.mining.mined import Mined
+    from gramlink.parties.contribution import Contribution
+    from gramlink.parties.handover import Handover
 
     speaker = Speaker(quiet=quiet)
     output = output or file.with_name(f"{file.name}.age")
-    refuse_replacing(output, file, *to, identity_file)
+    refuse_replacing(output, file, *to, identity_file, contribution)
     readers = [read_recipient(path) for path in to]
     if identity_file and len(readers) > 1:
         raise InvalidParameter(
             "only one reader can tell who sent a file", hint="seal it to each reader separately"
         )
     data = read_bytes(file)
+    if contribution:
+        handed = Contribution.from_json(read_bytes(contribution), contribution.name)
+        data = Handover(Mined.from_json(data, file.name), handed).to_json()
     if identity_file:
         data = seal_from(data, read_identity(identity_file), readers[0])
     else:

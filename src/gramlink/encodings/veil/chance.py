@@ -8,7 +8,7 @@ import numpy as np
 from gramlink.encodings.veil.keys import EITHER, WHOLE, Key
 from gramlink.encodings.veil.population import known_of
 from gramlink.encodings.veil.shared import Shared
-from gramlink.encodings.veil.sketch import WHOLE as ALL_PARITIES
+from gramlink.encodings.veil.sketch import UNIT
 from gramlink.kernels.cells import DRAWS
 from gramlink.matching.chance import Chance, Gaps
 from gramlink.matching.passes import Pass
@@ -42,7 +42,7 @@ def by_chance(
 
 def _drawn(cut_off: int) -> float:
     """How likely a row shows two values that are far apart as within a cut-off."""
-    most = cut_off * DRAWS // ALL_PARITIES
+    most = cut_off * DRAWS // UNIT
     return sum(comb(DRAWS, k) * FAR**k * (1 - FAR) ** (DRAWS - k) for k in range(most + 1))
 
 

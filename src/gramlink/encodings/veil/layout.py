@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.veil.keys import Key
-from gramlink.kernels.cells import CELL, TAG
+from gramlink.kernels.cells import CELL, DRAWS, TAG
+from gramlink.privacy.exposure import Disclosure
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -48,6 +49,13 @@ class Layout:
         for row, fields in zip(table, self.shown, strict=True):
             row[: len(fields)] = fields
         return table
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """How many rows of a record it shows, and how many draws of each field in all of them."""
+        times = np.bincount(np.concatenate(self.shown), minlength=len(self.names)).tolist()
+        draws = {name: DRAWS * often for name, often in zip(self.names, times, strict=True)}
+        return Disclosure(len(self.keys), draws)
 
     def tags(self, rows: Bytes, key: int) -> Words:
         """The tags of one key's rows."""

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from gramlink.encodings.veil.keys import EITHER, PARTS, WHOLE, Component, Key
+from gramlink.encodings.veil.keys import EITHER, MOST_KEYS, PARTS, WHOLE, Component, Key
 from gramlink.encodings.veil.population import Known, known_of
 from gramlink.encodings.veil.relatives import HOUSEHOLD, SELDOM, Fields, rarity, together
 from gramlink.errors import InvalidSchema
@@ -25,7 +25,6 @@ from gramlink.records.schema import Schema
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
-MOST = 16  # rows of a record, unless the schema states more passes
 MOST_FIELDS = 10  # that keys are made of: with more, there are too many keys to try
 MADE_UP, SEED = 5000, 2013
 SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
@@ -43,18 +42,18 @@ AGAIN = 0.1  # what finding a match once more is worth, beside finding it once
 WORTH = 1e-5  # the share of matches that a further key must add
 
 
-def planned(schema: Schema, most: int = MOST) -> tuple[Key, ...]:
-    """The keys of a schema: those that it states, or as many as `most` that find most."""
+def planned(schema: Schema) -> tuple[Key, ...]:
+    """The keys of a schema: those that it states, or as many as its `rows` that find most."""
     if schema.passes:
-        return tuple(_stated(one) for one in schema.passes)
+        return _stated(schema)
     check_plan(schema)
-    return _chosen(tuple((field.name, field.kind) for field in schema.fields), most)
+    return _chosen(tuple((field.name, field.kind) for field in schema.fields), schema.rows)
 
 
 def check_plan(schema: Schema) -> None:
     """Refuse a schema for which there is no plan, without making one."""
     if schema.passes:
-        planned(schema)
+        _stated(schema)
         return
     fields = _telling(tuple((field.name, field.kind) for field in schema.fields))
     if next(_allowed(fields), None) is None:
@@ -64,13 +63,23 @@ def check_plan(schema: Schema) -> None:
         )
 
 
-def _stated(edits: dict[str, int]) -> Key:
-    if any(edits.values()):
+def _stated(schema: Schema) -> tuple[Key, ...]:
+    """The keys that a schema states, with their fields in the order of the schema."""
+    if any(any(one.values()) for one in schema.passes):
         raise InvalidSchema(
             "under the veil, fields of a pass are equal: it cannot compare within edits",
             hint="in linkage.toml, set the edits of all passes to 0, or leave the passes out",
         )
-    return Key(tuple(Component((name,)) for name in edits))
+    keys = tuple(
+        Key(tuple(Component((field.name,)) for field in schema.fields if field.name in one))
+        for one in schema.passes
+    )
+    if len(set(keys)) < len(keys) or len(keys) > MOST_KEYS:
+        raise InvalidSchema(
+            f"the veil needs different passes, at most {MOST_KEYS}",
+            hint="in linkage.toml, delete the passes that are there twice",
+        )
+    return keys
 
 
 @lru_cache(maxsize=16)

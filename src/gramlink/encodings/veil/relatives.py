@@ -77,9 +77,7 @@ def _met(fields: Fields, keys: Sequence[Key], equal: tuple[float, ...]) -> float
     same, luck = {}, {}
     for (name, _), share in zip(fields, equal, strict=True):
         same[name] = source.random(MADE_UP) < share
-        luck[name] = source.random(
-            MADE_UP
-        )  # one for all parts: who shares six letters shares three
+        luck[name] = source.random(MADE_UP)  # for all parts: who shares six letters shares three
     kinds = dict(fields)
     met = np.zeros(MADE_UP, bool)
     for key in keys:

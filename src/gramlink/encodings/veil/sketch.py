@@ -30,7 +30,7 @@ Words = npt.NDArray[np.uint64]
 PARITIES = 256
 STEEP = 1.08  # λ times the squared distance of two edits: a third of the parities differ there
 CAPS = {"text": {1: 3, 2: 2}, "digits": {1: 4, 2: 2}}  # how often a gram of a length counts
-WHOLE = 1 << 16  # cut-offs are in parts of this
+UNIT = 1 << 16  # cut-offs are in parts of this
 MODELS, SEED = 64, 2013
 FOLLOWED = 0.5  # how often a made-up text goes on with a gram of the base
 
@@ -43,7 +43,7 @@ class Scale:
     """
 
     steepness: float
-    cut_offs: tuple[int, ...]  # of no edits, of one, and so on, in parts of `WHOLE`
+    cut_offs: tuple[int, ...]  # of no edits, of one, and so on, in parts of `UNIT`
 
     @classmethod
     def of(cls, field: Field, base: Base, schema: Schema) -> "Scale":
@@ -52,7 +52,7 @@ class Scale:
         steepness = STEEP / squared[2]
         shares = [(1 - math.exp(-steepness * one)) / 2 for one in squared]
         edits = schema.edits_of(field)
-        return cls(steepness, tuple(round(share * WHOLE) for share in shares[: edits + 1]))
+        return cls(steepness, tuple(round(share * UNIT) for share in shares[: edits + 1]))
 
 
 def _squared(field: Field, base: Base, schema: Schema) -> tuple[float, ...]:
@@ -130,6 +130,6 @@ def read_cut_offs(spelt: Any, edits: int) -> tuple[int, ...]:
         raise ValueError("cut-offs are not whole numbers")
     if len(spelt) != edits + 1:
         raise ValueError("a field does not have a cut-off for each number of edits")
-    if spelt[0] != 0 or spelt != sorted(spelt) or spelt[-1] > WHOLE:
+    if spelt[0] != 0 or spelt != sorted(spelt) or spelt[-1] > UNIT:
         raise ValueError("cut-offs do not rise from 0")
     return tuple(spelt)

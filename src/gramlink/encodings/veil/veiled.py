@@ -24,6 +24,7 @@ from gramlink.errors import InvalidParameter, InvalidSchema
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin
 from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
+from gramlink.privacy.exposure import Disclosure
 from gramlink.records.fields import Field
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
@@ -52,6 +53,10 @@ class VeiledRecords(EncodedRecords):
 
     name: ClassVar[str] = "veiled"
     shown_as: ClassVar[str] = "veiled rows"
+    unit_learns: ClassVar[str] = (
+        "which records share a key of the owners, such as a name and a date of birth, and in which "
+        "fields these are equal, near, far apart or missing; of all others nothing"
+    )
     needs_secret: ClassVar[bool] = True
     hides_grams: ClassVar[bool] = True
 
@@ -73,6 +78,11 @@ class VeiledRecords(EncodedRecords):
             schema.fields,
             secret.check,
         )
+
+    @classmethod
+    def disclosure(cls, schema: Schema) -> Disclosure:
+        """A row for each key, with fresh draws of each field that the key does not fix."""
+        return _layout(schema).disclosure
 
     @classmethod
     def columns_of(

@@ -58,7 +58,7 @@ class NamesDemo(Stage):
         if c.data not in LISTS:
             raise InvalidParameter(f"no list {c.data!r}", hint="one of " + ", ".join(LISTS))
         schema = checked_schema(
-            fields=({"name": "name", "miner": c.miner, "size": c.size},),
+            fields=({"name": "name", "miner": c.miner, "size": c.size},), encoding=c.encoding,
             epsilon=c.epsilon, edits=c.edits, threshold=c.threshold, decide=c.decide,
             errors=c.errors,
         )  # fmt: skip
@@ -107,6 +107,15 @@ class NamesDemo(Stage):
             ("edit distance on plain text, one-to-one", scored(by_text, truth)),
         )
         self.show_scores(rows)
+        of_ours = rows[0][1]
+        self.facts |= {
+            "records": c.count,
+            "encoding": c.encoding,
+            "links": of_ours.links,
+            "precision": of_ours.precision,
+            "recall": of_ours.recall,
+            "f1": of_ours.f1,
+        }
         privacy = self.privacy(schema)
         self.say(f"   N = {c.count:,}, k = {c.size}, {privacy}, edits <= {c.edits}")
         return Story(

@@ -19,6 +19,7 @@ epsilon = "{epsilon}"
 edits = {edits}
 threshold = "{threshold}"
 decide = "{decide}"
+encoding = "{encoding}"
 errors = "{errors}"
 
 [fields.given_name]
@@ -70,7 +71,7 @@ class PersonsDemo(Stage):
         self.take_folder()
         toml = _SCHEMA.format(
             epsilon=c.epsilon, edits=c.edits, threshold=c.threshold, decide=c.decide,
-            errors=c.errors, miner=c.miner, size=c.size,
+            encoding=c.encoding, errors=c.errors, miner=c.miner, size=c.size,
         )  # fmt: skip
         self.write("linkage.toml", toml.encode())
         files = ((f"{A}.csv", people.left), (f"{B}.csv", people.right), ("truth.csv", people.truth))
@@ -101,6 +102,15 @@ class PersonsDemo(Stage):
         for line in estimate_lines(linkage):
             self.say(f"   {line}, from the links alone" if "estimated" in line else f"   {line}")
         self.say(f"   {len(linkage.possible):,} possible links are left for review")
+        self.facts |= {
+            "records": c.count,
+            "encoding": c.encoding,
+            "links": scores.links,
+            "precision": scores.precision,
+            "recall": scores.recall,
+            "f1": scores.f1,
+            "estimated": {"precision": linkage.precision, "recall": linkage.recall},
+        }
         privacy = self.privacy(schema)
         self.say(f"   N = {c.count:,}, k = {c.size}, {privacy}, edits <= {c.edits}")
         facts = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import polars as pl
 
@@ -14,6 +15,8 @@ from gramlink.bundles.pseudonyms import owner_key
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import Projection, agree
+from gramlink.encodings.encoding import encoding_of
+from gramlink.encodings.secret import SIZE, Secret
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.io.files import written_whole
 from gramlink.lab.demo.story import Message
@@ -22,9 +25,11 @@ from gramlink.matching.pairs import Progress
 from gramlink.mining.mined import Mined
 from gramlink.mining.miners import EXPERIMENTAL, price
 from gramlink.parties.linkage_unit import LinkageUnit
+from gramlink.parties.one_process import new_secret
 from gramlink.parties.owner import Owner
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
+from gramlink.records.choices import VECTORS
 from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema
 
@@ -48,6 +53,7 @@ class Choices:
     errors: str = "uniform"
     seed: int = 1
     folder: Path = Path("gramlink-demo")
+    encoding: str = VECTORS
 
 
 @dataclass(slots=True)
@@ -58,6 +64,7 @@ class Stage:
     say: Callable[[str], None]
     bar: Callable[[str], Bar]
     messages: list[Message] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)  # what came of it, for a program
     started: float = field(default_factory=perf_counter)
 
     @property
@@ -108,8 +115,9 @@ class Stage:
 
         Grams for experiments, which the unit could know, must not leave this process.
         """
-        cost = "not covered by ε"
-        if self.choices.miner in EXPERIMENTAL:
+        hidden = encoding_of(bundle.records.name).hides_grams
+        cost = "hidden by the owners' secret" if hidden else "not covered by ε"
+        if self.choices.miner in EXPERIMENTAL and not hidden:
             size = int(bundle.rows().estimated_size())
             self.tell(Message(bundle.owner, UNIT, what, "(not written)", size, cost))
             return bundle
@@ -165,16 +173,32 @@ class Stage:
         self.say(f"   fingerprint {projection.fingerprint}; the {UNIT} never sees the base")
         return projection
 
+    def agree_on_secret(self, schema: Schema, projection: Projection) -> Secret | None:
+        """The owners' secret, if their encoding needs one, and what they send each other for it."""
+        secret = new_secret(projection, schema)
+        if secret:
+            self.step("Each owner contributes random bytes to a secret, for this exchange only.")
+            for name, reader in ((A, B), (B, A)):
+                what = "a contribution to their secret"
+                self.tell(Message(name, reader, what, "(not written)", SIZE, "-"))
+        return secret
+
     def link(self, one: Owner, other: Owner, projection: Projection) -> tuple[Linkage, LinkageUnit]:
         """Each owner sends its bundle; the linkage unit links, and sends links back."""
+        secret = self.agree_on_secret(one.schema, projection)
         (left,) = projection.left
-        self.step(f"Each owner embeds its records; {left} adds thresholds to each.")
+        encoding = encoding_of(one.schema.encoding)
+        if secret:
+            self.step("Each owner veils its records: two can be compared only if they share a key,")
+            self.say("such as a name and a date of birth, which only the owners can compute.")
+        else:
+            self.step(f"Each owner embeds its records; {left} adds thresholds to each.")
         received = []
         for owner in (one, other):
-            what = f"{len(owner.records):,} vectors of gram counts"
-            what += ", thresholds" if owner.name == left else ""
-            received.append(self.deliver(owner.embed(projection), what))
-        self.step(f"The {UNIT} finds the pairs within the thresholds and decides.")
+            what = f"{len(owner.records):,} records as {encoding.shown_as}"
+            what += ", thresholds" if owner.name == left and not secret else ""
+            received.append(self.deliver(owner.embed(projection, secret=secret), what))
+        self.step(f"The {UNIT} finds the pairs that may match and decides.")
         unit = LinkageUnit.of(*received)
         with self.bar("matching") as progress:
             linkage = unit.link(progress=progress)

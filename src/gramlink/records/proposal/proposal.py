@@ -11,9 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gramlink.errors import InvalidSchema
+from gramlink.records.choices import ENCODINGS
 from gramlink.records.csv import short
-from gramlink.records.fields import ALPHABET, DIGITS, LETTERS
+from gramlink.records.fields import ALPHABET, DIGITS, LETTERS, Field
 from gramlink.records.proposal.guess import SEX_CODES, Guess
+from gramlink.records.schema import Schema
 
 _HEAD = """\
 # How to link the records of two owners, proposed by `gramlink init` from the columns of
@@ -42,6 +45,14 @@ decide = "one-to-one"      # or best-per-left, best-per-right, all
 accept = 0.5               # pairs that match with at least this probability become links
 review = 0.1               # pairs with at least this probability go to a person for review
 """
+_VEILED = {
+    True: """\
+encoding = "veiled"        # the linkage unit cannot read records; or vectors, which it can
+""",
+    False: """\
+encoding = "vectors"       # "veiled" would need a field that differs within a household
+""",
+}
 _KINDS = """\
 # The fields, each of a kind:
 #   text      names, streets, places. Their frequent grams are mined, and epsilon is split
@@ -96,6 +107,16 @@ class Proposal:
     left_out: Mapping[str, str]
 
     @property
+    def veiled(self) -> bool:
+        """Whether the veiled encoding can link records of these fields."""
+        fields = tuple(Field(name=one.name, kind=one.guess.kind) for one in self.fields)
+        try:
+            ENCODINGS["veiled"].value.check_schema(Schema(fields=fields))
+        except InvalidSchema:
+            return False
+        return True
+
+    @property
     def text(self) -> str:
         """What goes into linkage.toml.
 
@@ -108,7 +129,7 @@ class Proposal:
             _setting("id", self.id, "yours: the id column"),
             "unique = true              # yours: nobody is in your file twice\n",
             "epsilon = 1                # yours: the privacy cost of mining; smaller is safer\n",
-            _ONE if len(self.fields) == 1 else _SEVERAL,
+            _ONE if len(self.fields) == 1 else _SEVERAL + _VEILED[self.veiled],
             "\n" + _KINDS,
             *("\n" + _field_text(field, alone=len(self.fields) == 1) for field in self.fields),
         ]

@@ -1,5 +1,7 @@
 """The names of states, and what each party sees."""
 
+from gramlink.encodings.encoding import encoding_of
+
 STAGES = {
     "joining": "Joining",
     "mined": "Mining",
@@ -40,9 +42,16 @@ GETS = {
     "counts": "how many of its records are linked, or perhaps linked, but not which",
 }
 
-UNIT_SEES = (
-    "the names of the parties, how many records each has and, for each record, a pseudonym, gram"
-    " counts and rounded thresholds; with effort it could infer values, which is why it must be"
-    " trusted. It sees no id, no record and no gram: what the parties mined passes through it"
-    " sealed"
-)
+
+def unit_sees(encoding: str) -> str:
+    """What the linkage unit sees of an exchange with an encoding."""
+    return (
+        "the names of the parties, how many records each has, a pseudonym for each record, and "
+        f"{encoding_of(encoding).unit_learns}. It sees no id, no record and no gram: what the "
+        "parties mined passes through it sealed"
+    )
+
+
+def needs_secret(encoding: str) -> bool:
+    """Whether the owners contribute to a secret."""
+    return encoding_of(encoding).needs_secret
