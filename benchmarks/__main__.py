@@ -1,7 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, linkage, persons, attack, load (default: these), or matrix, which takes
-a quarter of an hour on two cores; and `--output FILE` to keep the page.
+ARGS: any of speed, join, linkage, persons, attack, audit, load (default: these), or matrix, which
+takes a quarter of an hour on two cores; and `--output FILE` to keep the page.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, join, linkage, load, matrix, persons, speed
+from benchmarks import attack, audit, join, linkage, load, matrix, persons, speed
 
 PARTS = {
     "speed": speed.table,
@@ -19,6 +19,7 @@ PARTS = {
     "linkage": linkage.table,
     "persons": persons.table,
     "attack": attack.table,
+    "audit": audit.table,
     "load": load.table,
     "matrix": matrix.table,
 }

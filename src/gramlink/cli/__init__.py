@@ -17,6 +17,7 @@ from gramlink.cli.lab.demo import demo
 from gramlink.cli.lab.evaluate import evaluate
 from gramlink.cli.lab.experiments import experiments
 from gramlink.cli.owner import keys
+from gramlink.cli.owner.audit import audit
 from gramlink.cli.owner.check import check
 from gramlink.cli.owner.contribute import contribute
 from gramlink.cli.owner.dedupe import dedupe
@@ -37,8 +38,8 @@ from gramlink.errors import GramlinkError
 
 PANELS = {
     "For data owners": (
-        init, check, dedupe, keys.app, mine, contribute, seal, merge, embed, results, exchange,
-        ledger, inspect,
+        init, check, audit, dedupe, keys.app, mine, contribute, seal, merge, embed, results,
+        exchange, ledger, inspect,
     ),
     "For the linkage unit": (unit.app, link, explain),
     "To try out and compare": (demo, evaluate, experiments),

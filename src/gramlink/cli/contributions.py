@@ -45,26 +45,19 @@ class ContributionFiles:
 
     @classmethod
     def to_erase(
-        cls,
-        given: Sequence[Path] | None,
-        exchange: str,
-        owners: Sequence[str],
-        schema: "Schema",
-        identity_file: Path | None,
+        cls, given: Sequence[Path] | None, exchange: str, owners: Sequence[str], schema: "Schema"
     ) -> "ContributionFiles":
         """The same, with what was opened and what is sealed, whichever of them was read."""
         from gramlink.parties.contribution import needs_secret
 
         if given or not needs_secret(schema):
             return cls(tuple(given or ()))
-        plain = [contribution_file(exchange, owner) for owner in owners]
-        sealed = [_sealed(file) for file in plain]
-        handed = [file for file in map(_handed, owners) if _contributes(file, identity_file)]
-        return cls((*plain, *sealed, *handed))
+        return cls(tuple(file for owner in owners for file in _possible(exchange, owner)))
 
-    def complete(self, identity_file: Path) -> bool:
+    @property
+    def complete(self) -> bool:
         """Whether all of them are there."""
-        return all(_contributes(file, identity_file) for file in self.files)
+        return all(file.exists() for file in self.files)
 
     def secret(
         self, identity_file: Path, projection: "Projection", exchange: str, schema: "Schema"
@@ -110,29 +103,12 @@ class ContributionFiles:
 
 
 def _found(exchange: str, owner: str) -> Path:
-    """The file of an owner's contribution: opened already, or sealed, beside what it mined."""
+    """The file of an owner's contribution: opened already, or sealed as it came."""
+    files = _possible(exchange, owner)
+    return next((one for one in files if one.exists()), files[0])
+
+
+def _possible(exchange: str, owner: str) -> tuple[Path, Path, Path]:
+    """An owner's contribution may come by itself, or sealed beside what it mined."""
     plain = contribution_file(exchange, owner)
-    options = (plain, _sealed(plain), _handed(owner))
-    return next((one for one in options if one.exists()), plain)
-
-
-def _handed(owner: str) -> Path:
-    return Path(f"{owner}.mined.json.age")
-
-
-def _contributes(file: Path, identity_file: Path | None) -> bool:
-    """Whether a file is there, and is not known to have only what was mined."""
-    from gramlink.errors import GramlinkError
-    from gramlink.io.files import is_kind
-    from gramlink.mining.mined import KIND
-
-    if not file.exists():
-        return False
-    try:
-        return not is_kind(KIND, read_opened(file, identity_file))
-    except GramlinkError:  # sealed to somebody else
-        return True
-
-
-def _sealed(plain: Path) -> Path:
-    return plain.with_name(f"{plain.name}.age")
+    return plain, plain.with_name(f"{plain.name}.age"), Path(f"{owner}.mined.json.age")

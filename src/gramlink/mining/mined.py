@@ -13,8 +13,6 @@ from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema
 
-KIND = "mined"  # of file
-
 
 @dataclass(frozen=True, slots=True)
 class Mined:
@@ -32,12 +30,12 @@ class Mined:
 
     def to_json(self) -> bytes:
         """A file that a person can read."""
-        return to_json(KIND, self._content())
+        return to_json("mined", self._content())
 
     @classmethod
     def from_json(cls, data: bytes, name: str) -> "Mined":
         """What `to_json` wrote."""
-        content = from_json(KIND, data, name)
+        content = from_json("mined", data, name)
         try:
             return cls(
                 owner=str(content["owner"]),

@@ -4,12 +4,19 @@ import json
 from dataclasses import dataclass
 
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.io.files import DAMAGE, damaged, from_json, is_kind, plain_json, to_json
-from gramlink.mining.mined import KIND as MINED
+from gramlink.io.files import (
+    DAMAGE,
+    damaged,
+    digest,
+    from_json,
+    is_kind,
+    plain_json,
+    to_json,
+)
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import Contribution
 
-KIND = "handover"
+KIND, MINED = "handover", "mined"  # of file
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +32,16 @@ class Handover:
     mined: Mined
     contribution: Contribution | None = None
 
-    def __post_init__(self) -> None:
-        if self.contribution and self.contribution.owner != self.mined.owner:
+    @classmethod
+    def of(cls, mined: Mined, contribution: Contribution) -> "Handover":
+        """What an owner mined with its own contribution, made with the same settings."""
+        if contribution.owner != mined.owner or contribution.schema != digest(mined.settings):
             raise Mismatch(
-                f"the contribution is of {self.contribution.owner}, but {self.mined.owner} mined",
-                hint="each owner hands over what it mined with its own contribution",
+                f"the contribution of {contribution.owner} does not go with what {mined.owner} "
+                "mined, or was made with other settings",
+                hint="hand over what you mined with your own contribution to this exchange",
             )
+        return cls(mined, contribution)
 
     def to_json(self) -> bytes:
         """What was mined, as its own file has it, or both."""
@@ -63,9 +74,8 @@ def contribution_in(data: bytes, name: str) -> Contribution:
     """An owner's contribution, from its file or from what it handed over."""
     if is_kind(MINED, data):
         raise InvalidFile(
-            f"{name} has what an owner mined, but no contribution",
-            hint="its owner makes one with `gramlink contribute`, and seals both: "
-            "`gramlink seal MINED --contribution FILE`",
+            f"{name} has no contribution beside what was mined",
+            hint="ask its sender to seal it again, with --contribution",
         )
     if not is_kind(KIND, data):
         return Contribution.from_json(data, name)

@@ -223,3 +223,14 @@ def test_the_demo_of_persons_shows_weights_and_estimates_that_come_true(tmp_path
     page = Page((folder / "report.html").read_text("utf-8"))
     assert page.tags.count("svg") == 2
     assert not [one for one in page.loaded if not one.startswith("#")]
+
+
+def test_the_demo_of_persons_says_as_json_what_the_unit_could_name(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = json.loads(run("demo", "--persons", "-n", "500", "--epsilon", "20", "--json").out)
+    assert (told["encoding"], told["records"]) == ("veiled", 500)
+    assert told["f1"] > 0.95
+    assert told["named"].keys() == {"veiled", "vectors"}
+    assert told["named"]["vectors"] > 0.9
+    assert told["named"]["veiled"] < 0.05
+    assert load_schema(Path("gramlink-demo/linkage.toml")).encoding == "veiled"

@@ -84,7 +84,7 @@ def embed(
     records = source.records(schema)
     files = ContributionFiles.of(contribution, exchange, projection.owners, schema)
     refuse_replacing(output, *files.files)
-    unknown = dry_run and not files.complete(identity_file)
+    unknown = dry_run and not files.complete
     secret = (
         new_secret(projection, schema, exchange)
         if unknown

@@ -81,9 +81,7 @@ def results(
         projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
         tables = receive(party, sent, projection, exchange, hint=_HINT)
         owners = projection.owners
-        contributions = ContributionFiles.to_erase(
-            contribution, exchange, owners, schema, identity_file
-        )
+        contributions = ContributionFiles.to_erase(contribution, exchange, owners, schema)
     else:
         kind = "clusters" if "cluster" in sent.columns else "links"
         tables = {kind: translate_table(party, sent, links_file.name, key_file.name)}

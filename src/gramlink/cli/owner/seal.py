@@ -54,7 +54,7 @@ def seal(
     data = read_bytes(file)
     if contribution:
         handed = Contribution.from_json(read_bytes(contribution), contribution.name)
-        data = Handover(Mined.from_json(data, file.name), handed).to_json()
+        data = Handover.of(Mined.from_json(data, file.name), handed).to_json()
     if identity_file:
         data = seal_from(data, read_identity(identity_file), readers[0])
     else:

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.encodings.veil.layout import Layout
+from gramlink.kernels.cells import CELL, SKETCH, TAG
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 LevelCodes = npt.NDArray[np.uint8]
+Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,14 +35,7 @@ class Shared:
         """
         from gramlink.kernels.veil import levels_of_shared
 
-        found = [
-            _joined(layout.tags(left, k), layout.tags(right, k)) for k in range(len(layout.keys))
-        ]
-        lefts, rights = (np.concatenate([one[side] for one in found]) for side in (0, 1))
-        keys = np.repeat(np.arange(len(found)), [len(one[0]) for one in found])
-        order = np.lexsort((keys, rights, lefts))
-        lefts, rights, keys = lefts[order], rights[order], keys[order]
-        new = (np.diff(lefts, prepend=-1) != 0) | (np.diff(rights, prepend=-1) != 0)
+        lefts, rights, keys, new = _rows(left, right, layout)
         starts = np.append(np.flatnonzero(new), len(lefts))
         levels = levels_of_shared(
             left, right, lefts, rights, keys, starts, layout.starts, layout.cells, cut_offs, edits
@@ -62,6 +57,61 @@ class Shared:
             return np.full(len(asked), -1)
         place = np.minimum(np.searchsorted(ours, asked), len(ours) - 1)
         return np.where(ours[place] == asked, place, -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """All that the pairs which share a key show, pair by pair and field by field.
+
+    `apart` of `drawn` parities differ in a field that no shared key fixes.
+    """
+
+    left: Ints
+    right: Ints
+    keys: Bools
+    equal: Bools
+    missing: Bools
+    apart: Ints
+    drawn: Ints
+
+
+def observed(left: Bytes, right: Bytes, layout: Layout) -> Observed:
+    """What two owners' rows show before levels are made of it, for whoever attacks them.
+
+    Privacy: as `Shared.of`.
+    """
+    lefts, rights, keys, new = _rows(left, right, layout)
+    pair = np.cumsum(new) - 1
+    shape = (int(new.sum()), len(layout.names))
+    apart, drawn = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    unequal, missing, fixed = (np.zeros(shape, bool) for _ in range(3))
+    which = np.zeros((len(apart), len(layout.keys)), bool)
+    which[pair, keys] = True
+    for key, shown in enumerate(layout.shown):
+        rows = np.flatnonzero(keys == key)
+        pairs = pair[rows]
+        fixed[pairs] |= ~np.isin(np.arange(shape[1]), shown)
+        for n, field in enumerate(shown.tolist()):
+            at = layout.starts[key] + TAG + n * CELL
+            cells = left[lefts[rows], at : at + CELL] ^ right[rights[rows], at : at + CELL]
+            apart[pairs, field] += np.bitwise_count(cells[:, :SKETCH]).sum(axis=1, dtype=np.int64)
+            drawn[pairs, field] += 8 * SKETCH
+            unequal[pairs, field] |= cells[:, SKETCH] != 0
+            missing[pairs, field] |= cells[:, SKETCH + 1] != 0
+    missing &= ~fixed
+    equal = fixed | ((apart == 0) & ~unequal & ~missing)
+    return Observed(lefts[new], rights[new], which, equal, missing, apart, drawn)
+
+
+def _rows(left: Bytes, right: Bytes, layout: Layout) -> tuple[Ints, Ints, Ints, Bools]:
+    """The rows that two owners share: of which records, of which key, and where a pair begins."""
+    found = [_joined(layout.tags(left, k), layout.tags(right, k)) for k in range(len(layout.keys))]
+    lefts, rights = (np.concatenate([one[side] for one in found]) for side in (0, 1))
+    keys = np.repeat(np.arange(len(found)), [len(one[0]) for one in found])
+    order = np.lexsort((keys, rights, lefts))
+    lefts, rights, keys = lefts[order], rights[order], keys[order]
+    new = (np.diff(lefts, prepend=-1) != 0) | (np.diff(rights, prepend=-1) != 0)
+    return lefts, rights, keys, new
 
 
 def _joined(ours: npt.NDArray[np.uint64], theirs: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:

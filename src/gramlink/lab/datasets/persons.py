@@ -8,7 +8,7 @@ import polars as pl
 from gramlink.errors import InvalidParameter
 from gramlink.lab.datasets.frequencies import Ints
 from gramlink.lab.datasets.households import population
-from gramlink.lab.datasets.recording_errors import MISSING, misrecord
+from gramlink.lab.datasets.recording_errors import COLUMNS, MISSING, misrecord
 
 _MOST = 9_999_999  # ids have seven digits
 _MOST_ERRORS = int(1 / max(MISSING.values()))  # no rate reaches 1
@@ -56,12 +56,8 @@ def persons(count: int, *, overlap: float = 0.5, seed: int, errors: float = 1.0)
     Privacy: no real person's data; a row may look like someone's only by chance.
     """
     _check(count, overlap, seed, errors)
-    both = round(count * overlap)
     source = np.random.default_rng(seed)
-    people = population(2 * count - both, source)
-    lot = source.permutation(len(people))
-    left = source.permutation(lot[:count])
-    right = source.permutation(lot[count - both :])
+    people, left, right = _drawn(count, overlap, source)
     left_id, right_id = _ids("A", count), _ids("B", count)
     truth = pl.DataFrame({"person": left, "id_left": left_id}).join(
         pl.DataFrame({"person": right, "id_right": right_id}), on="person", maintain_order="left"
@@ -71,6 +67,47 @@ def persons(count: int, *, overlap: float = 0.5, seed: int, errors: float = 1.0)
         _file(people, right, right_id, errors, source),
         truth.select("id_left", "id_right"),
     )
+
+
+def register(count: int, *, overlap: float = 0.5, seed: int, coverage: float = 1.0) -> pl.DataFrame:
+    """A register with the share `coverage` of the persons in the files of `persons`, as they are.
+
+    The others in it are strangers, so that it has as many persons whatever it covers. `id_left` is
+    the id of the person's record in the left file, null if there is none.
+
+    >>> two, everybody = persons(100, seed=1), register(100, seed=1)
+    >>> len(everybody), everybody["id_left"].drop_nulls().n_unique() == len(two.left)
+    (150, True)
+
+    Privacy: as `persons`.
+    """
+    _check(count, overlap, seed, 1.0)
+    people, left, _ = _drawn(count, overlap, np.random.default_rng(seed))
+    source = np.random.default_rng([seed, 1])
+    ids = np.full(len(people), None, object)
+    ids[left] = _ids("A", count).to_list()
+    people = people.with_columns(id_left=pl.Series(ids.tolist(), dtype=pl.String))
+    listed = source.permutation(len(people))[: round(coverage * len(people))]
+    others = len(people) - len(listed)
+    if others:
+        strangers = population(2 * others, source).with_columns(id_left=pl.lit(None, pl.String))
+        some = strangers[source.permutation(len(strangers))[:others]]
+        everybody = pl.concat([people[listed], some.select(people.columns)])
+    else:
+        everybody = people[listed]
+    everybody = everybody[source.permutation(len(everybody))]
+    return everybody.select(_ids("R", len(everybody)).alias("id"), *COLUMNS, "id_left")
+
+
+def _drawn(
+    count: int, overlap: float, source: np.random.Generator
+) -> tuple[pl.DataFrame, Ints, Ints]:
+    """The persons, and which of them are in the left file and in the right one."""
+    both = round(count * overlap)
+    people = population(2 * count - both, source)
+    lot = source.permutation(len(people))
+    left = source.permutation(lot[:count])
+    return people, left, source.permutation(lot[count - both :])
 
 
 def _file(

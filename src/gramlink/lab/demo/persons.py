@@ -4,10 +4,14 @@ from collections.abc import Callable
 
 import polars as pl
 
+from gramlink.audit.audit import named
+from gramlink.audit.case import Case, Register
 from gramlink.deciding.linkage import Linkage
-from gramlink.lab.datasets import persons
-from gramlink.lab.demo.stage import A, B, Stage, scored
+from gramlink.embedding.projection import Projection
+from gramlink.lab.datasets import persons, register
+from gramlink.lab.demo.stage import UNIT, A, B, Stage, scored
 from gramlink.parties.owner import Owner
+from gramlink.records.reading import read_records
 from gramlink.records.schema import Schema, load_schema
 from gramlink.reports.linkage_page import linkage_shown
 from gramlink.reports.page import templates
@@ -61,8 +65,11 @@ class PersonsDemo(Stage):
         """All steps; returns what writes the report, which needs matplotlib."""
         schema = self._prepare()
         one, other = self.owners(schema)
-        linkage, _ = self.link(one, other, self.share_bases(one, other))
-        return self._evaluate(one, other, linkage)
+        projection = self.share_bases(one, other)
+        linkage, _ = self.link(one, other, projection)
+        made = self._evaluate(one, other, linkage)
+        self._attack(one, other, projection)
+        return made
 
     def _prepare(self) -> Schema:
         """Two files of records, the truth and the schema, in the demo's own folder."""
@@ -83,6 +90,23 @@ class PersonsDemo(Stage):
         )
         self.say("nicknames, married names, moves and missing values; households share addresses.")
         return load_schema(c.folder / "linkage.toml")
+
+    def _attack(self, one: Owner, other: Owner, projection: Projection) -> None:
+        """What a linkage unit could name that has a register of everybody, and the bases."""
+        c = self.choices
+        self.step(f"What could a curious {UNIT} name, with a register of everybody and the bases?")
+        frame = register(c.count, seed=c.seed, coverage=1.0)
+        listed = read_records(frame, one.schema)
+        known = Register.of(listed, frame["id_left"].to_list(), one.records)
+        case = Case(one.records, other.records, one.schema, projection.bases)
+        with self.bar("attacking"):
+            shares = named(case, known)
+        for encoding, share in shares.items():
+            sent = " (sent here)" if encoding == c.encoding else ""
+            self.say(f"   {encoding + sent:<24} {share:>8.2%} of the records of {one.name}")
+        self.say("   by the strongest attack that we know; `gramlink audit` has all of them, and")
+        self.say("   tries them on your own records. That attacks fail is not a proof.")
+        self.facts["named"] = shares
 
     def _evaluate(self, one: Owner, other: Owner, linkage: Linkage) -> Callable[[], str]:
         c, schema, model = self.choices, one.schema, linkage.model
