@@ -6,6 +6,7 @@ import shutil
 import stat
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.pseudonyms import owner_key
 from gramlink.bundles.sealing import new_identity, read_identity, read_recipient, seal, unseal
 from gramlink.embedding.projection import agree
+from gramlink.exchange import file_drop
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import Contribution, secret_of
 from gramlink.parties.linkage_unit import LinkageUnit
@@ -28,6 +30,13 @@ from systems import posix
 
 OWNERS = ("clinic", "office")
 MINE, THEIRS = "stroke-clinic.contribution", "office.mined.json.age"
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    """Without what costs time and has nothing to do with the veil."""
+    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr("gramlink.cli.owner.embed.duplicates_seen", lambda *_: ())
 
 
 @pytest.fixture(scope="session")

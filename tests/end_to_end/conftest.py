@@ -2,11 +2,12 @@
 
 import pytest
 
-from end_to_end.processes import Party, Server
+from end_to_end.processes import Party, Server, kept
 from gramlink.lab.datasets.persons import persons
 
 TOML = """\
 epsilon = 40
+encoding = "{encoding}"
 
 [fields.given_name]
 size = 40
@@ -33,11 +34,17 @@ def server(tmp_path):
 
 
 @pytest.fixture
-def two(server, tmp_path):
+def encoding():
+    """How the owners encode their records, unless a test says otherwise."""
+    return "veiled"  # which takes all the steps of others, and some more
+
+
+@pytest.fixture
+def two(server, tmp_path, encoding):
     """A hospital and a registry, who share half of their persons, and an exchange of theirs."""
     people = persons(300, seed=5)
     schema = tmp_path / "linkage.toml"
-    schema.write_text(TOML)
+    schema.write_text(TOML.format(encoding=encoding))
     tokens = server.create("stroke", schema, "hospital", "registry")
     parties = []
     for name, frame in (("hospital", people.left), ("registry", people.right)):
@@ -45,7 +52,10 @@ def two(server, tmp_path):
         folder.mkdir()
         frame.write_csv(folder / f"{name}.csv")
         parties.append(Party(name, folder, tokens[name], "stroke"))
-    yield parties
+    one, other = parties
+    one.peers, other.peers = [other.work / "recipient"], [one.work / "recipient"]
+    with kept(one):
+        yield parties
     for party in parties:
         if party.process and party.process.poll() is None:
             party.kill()

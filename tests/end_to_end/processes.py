@@ -6,15 +6,18 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 
 import polars as pl
 
 from gramlink.bundles.pseudonyms import owner_key
 from gramlink.embedding.projection import agree
 from gramlink.mining.mined import Mined
+from gramlink.parties.contribution import Contribution, needs_secret, secret_of
+from gramlink.parties.handover import Handover
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
@@ -131,6 +134,8 @@ class Party:
     folder: Path
     token: Path
     exchange: str
+    peers: list = field(default_factory=list)
+    kept: dict = field(default_factory=dict)
     process: subprocess.Popen | None = None
 
     @property
@@ -144,7 +149,8 @@ class Party:
 
     def start(self, url):
         args = ("exchange", url, "--token-file", self.token, f"{self.name}.csv", "--yes")
-        self.process = started((*args, "--patience", 60), self.folder, "said.txt")
+        peers = [word for one in self.peers for word in ("--peer", one)]
+        self.process = started((*args, *peers, "--patience", 60), self.folder, "said.txt")
 
     def kill(self):
         self.process.kill()
@@ -167,6 +173,40 @@ class Party:
         records = read_records(self.folder / f"{self.name}.csv", self.schema)
         return Owner(self.name, records, self.schema, owner_key(self.work / "pseudonyms.key"))
 
+    @property
+    def contributions(self):
+        """What all owners contributed to their secret, as this one had it."""
+        own = Contribution.from_json(self.kept["contribution.json"], "own")
+        handed = Handover.from_json(self.kept["mined-2.json"], "other", with_secret=True)
+        return [own, handed.contribution]
+
+    def secret(self, projection):
+        """The owners' secret, which is erased at the end, if they have one."""
+        if not needs_secret(self.schema):
+            return None
+        return secret_of(self.contributions, projection, self.exchange, self.schema)
+
+
+@contextmanager
+def kept(party):
+    """Keep what a party's secret follows from, as soon as it has it all."""
+    over = Event()
+    names = ("contribution.json", "mined-2.json")
+
+    def watch():
+        while not over.wait(0.005):
+            if all((party.work / name).exists() for name in names):
+                party.kept = {name: (party.work / name).read_bytes() for name in names}
+                return
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
 
 def in_one_process(*parties):
     """The linkage that follows from what the parties mined, by the roles themselves."""
@@ -174,8 +214,29 @@ def in_one_process(*parties):
         Mined.from_json((party.work / "mined.json").read_bytes(), party.name) for party in parties
     ]
     projection = agree(*mined)
+    secret = parties[0].secret(projection)
     owners = [party.owner for party in parties]
-    return owners, LinkageUnit.of(*(owner.embed(projection) for owner in owners)).link()
+    bundles = [owner.embed(projection, secret=secret) for owner in owners]
+    return owners, LinkageUnit.of(*bundles).link()
+
+
+def assert_forgotten(server, *parties):
+    """What could open the bundles is in no file that is left, of anybody."""
+    hidden = [one.content for one in parties[0].contributions]
+    mined = [
+        Mined.from_json((party.work / "mined.json").read_bytes(), party.name) for party in parties
+    ]
+    hidden.append(parties[0].secret(agree(*mined)).root)
+    files = [
+        path
+        for folder in (server.folder, *(party.folder for party in parties))
+        for path in folder.rglob("*")
+        if path.is_file()
+    ]
+    assert not [path for path in files if path.name in ("contribution.json", "identity")]
+    for path in files:
+        data = path.read_bytes()
+        assert not [one for one in hidden if one in data or one.hex().encode() in data], path
 
 
 def assert_as_in_one_process(*parties):

@@ -5,11 +5,12 @@ import os
 
 import pytest
 
-from end_to_end.processes import assert_as_in_one_process, until
+from end_to_end.processes import assert_as_in_one_process, assert_forgotten, until
 from gramlink.privacy.ledger import Ledger
 
 
-def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
+@pytest.mark.parametrize("encoding", ["vectors", "veiled"])
+def test_three_processes_make_the_links_of_one_bit_for_bit(server, two, encoding):
     for party in two:
         party.start(server.url)
     for party in two:
@@ -25,6 +26,8 @@ def test_three_processes_make_the_links_of_one_bit_for_bit(server, two):
     for party in two:
         for row in party.links().head(20).iter_rows():
             assert not [one for one in row if one in told]
+    if encoding == "veiled":
+        assert_forgotten(server, *two)
 
 
 def test_a_server_killed_in_every_stage_goes_on(server, two):
@@ -57,8 +60,8 @@ def test_an_owner_killed_in_every_stage_goes_on_and_spends_once(server, two):
     """Killed as soon as each file of its folder is there, and wherever it is then."""
     one, other = two
     other.start(server.url)
-    steps = ["identity", "consent.json", "mining.json", "mined.json", "mined-2.json",
-             "projection.json", "bundle.age", "results.age"]  # fmt: skip
+    steps = ["identity", "consent.json", "mining.json", "mined.json", "contribution.json",
+             "mined-2.json", "projection.json", "bundle.age", "results.age"]  # fmt: skip
     for step in steps:
         one.start(server.url)
         until(lambda step=step: (one.work / step).exists(), step, one.process)

@@ -8,7 +8,9 @@ import pytest
 
 import gramlink.exchange.client
 from cli.owners import contents
-from fake_unit import COUNT, EXCHANGE, TOKEN, FakeUnit, records_of, reply
+from fake_unit import COUNT, EXCHANGE, TOKEN, VEILED, FakeUnit, records_of, reply
+from gramlink.bundles.sealing import Recipient, write_recipient
+from gramlink.exchange.consent import keys_code
 from systems import posix
 
 ASK = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")
@@ -18,8 +20,17 @@ GRAMLINK = [sys.executable, "-c", "from gramlink.cli import main; main()"]
 @pytest.fixture
 def unit(folder, monkeypatch):
     """A unit in this process, whoever asks for whichever address."""
-    unit = FakeUnit()
-    records_of("hospital").write_csv(folder / "hospital.csv")
+    return served(FakeUnit(), folder, monkeypatch)
+
+
+@pytest.fixture
+def veiled(folder, monkeypatch):
+    """The same for an exchange whose owners need a secret."""
+    return served(FakeUnit(schema=VEILED), folder, monkeypatch)
+
+
+def served(unit, folder, monkeypatch):
+    records_of("hospital", unit.agreed).write_csv(folder / "hospital.csv")
     token = folder / "token"
     token.write_text(f"{TOKEN}\n")
     token.chmod(0o600)
@@ -73,6 +84,51 @@ def test_nothing_is_spent_unless_somebody_agrees(run, unit, folder, monkeypatch)
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     run(*ASK)
     assert (folder / "hospital.ledger").exists()
+
+
+def code_of(unit):
+    return keys_code({name: Recipient(key) for name, key in unit.recipients.items()})
+
+
+def test_agreeing_in_advance_does_not_compare_the_keys(run, veiled, folder):
+    result = run(*ASK, "--yes", ok=False)
+    assert result.code == 1
+    error, hint = result.err.splitlines()
+    assert error == (
+        "gramlink: error: encoding = 'veiled' needs the other owners' keys to be checked"
+    )
+    assert "--peer" in hint
+    assert "--keys-code" in hint
+    assert f"keys code: {code_of(veiled)}" in result.out
+    assert not (folder / "hospital.ledger").exists()
+    assert ("hospital", "registry") not in veiled.mined
+    wrong = run(*ASK, "--yes", "--keys-code", code_of(veiled)[:-1] + "x", ok=False)
+    assert "the keys code that you typed is not ours; nothing was spent" in wrong.err
+    assert ("hospital", "registry") not in veiled.mined
+    out = run(*ASK, "--yes", "--keys-code", code_of(veiled).upper()).out
+    assert f"wrote {EXCHANGE}-hospital/links.csv: " in out
+    assert not (folder / f"{EXCHANGE}-hospital" / "contribution.json").exists()
+
+
+def test_the_keys_code_is_asked_for_where_somebody_can_type_it(run, veiled, monkeypatch):
+    asked = []
+
+    def prompt(what, **_):
+        asked.append(what)
+        return code_of(veiled)
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.prompt", prompt)
+    run(*ASK, "--yes")
+    assert asked == ["The keys code, as another owner reads it to you"]
+    assert veiled.bundles.keys() == {"hospital", "registry"}
+
+
+def test_keys_that_the_owners_gave_each_other_need_no_code(run, veiled, folder):
+    write_recipient(folder / "registry.recipient", veiled.peers[0].identity.recipient, "registry")
+    run(*ASK, "--yes", "--peer", "registry.recipient")
+    assert veiled.bundles.keys() == {"hospital", "registry"}
 
 
 def test_a_stopped_command_says_how_to_go_on(run, unit):
