@@ -2,13 +2,14 @@
 
 Made-up matches have values as rare as people's are, and errors as files have. A key finds a match
 if none of its parts has changed, and if nobody else in either file has it. Of all keys of up to
-three parts, those are taken one after the other that find most of what is still missed. Keys that
-members of a household share are left out: the unit must not learn who lives together.
+three parts, those are taken one after the other that find most of what is still missed, and few
+strangers. Keys that members of a household share are left out: the unit must not learn who lives
+together.
 
 Privacy: reads no record.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -26,7 +27,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 MOST_FIELDS = 10  # that keys are made of: with more, there are too many keys to try
-MADE_UP, SEED = 5000, 2013
+MOST_ALIKE = 12  # keys of the same fields that are tried beside others
+MADE_UP, SEED = 4096, 2013
+FINE, FINER = 2**10, 2**20  # shares are in parts of these
 SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
 MISSING = 0.05
 MOVED, SWAPPED = 0.1, 0.01
@@ -38,7 +41,8 @@ DATES = {  # what is wrong with a date that is wrong: the parts that stay as the
     "year and day": 0.2,
     "day and month either way round": 0.25,
 }
-AGAIN = 0.1  # what finding a match once more is worth, beside finding it once
+AGAIN = 10  # finding a match is worth so many times as much as finding it once more
+HARM = 0.01  # what not to find two strangers is worth, as they are what names people
 WORTH = 1e-5  # the share of matches that a further key must add
 
 
@@ -86,21 +90,39 @@ def _stated(schema: Schema) -> tuple[Key, ...]:
 def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
     people = _People.made_up(fields)
     keys = list(_allowed(_telling(fields)))
-    finds = np.stack([people.found(key).astype(np.float32) for key in keys])
-    missed = np.ones(MADE_UP, np.float32)
-    once_more = np.ones(MADE_UP, np.float32)
+    found, harm = np.empty((len(keys), MADE_UP), np.uint16), np.empty(len(keys))
+    for n, key in enumerate(keys):
+        shares, harm[n] = people.found(key)
+        found[n] = np.rint(shares * FINE)
+    some = _best_of_each(keys, found.sum(axis=1, dtype=np.int64))
+    keys, finds = [keys[n] for n in some], found[some].astype(np.float64)
+    harm = np.rint(harm[some] * HARM * MADE_UP * FINE * FINER)
+    missed, once_more = np.full(MADE_UP, float(FINER)), np.zeros(MADE_UP)
     chosen: list[Key] = []
     while len(chosen) < most:
-        worth = (missed + AGAIN * once_more) / MADE_UP
-        gains = np.round((finds @ worth).astype(np.float64), 6)
+        # whole numbers below 2^53, so that every machine comes to the same sums
+        gains = finds @ (AGAIN * missed + once_more) - AGAIN * harm
         best = int(np.argmax(gains))
-        if gains[best] < WORTH:
+        if gains[best] < WORTH * AGAIN * MADE_UP * FINE * FINER:
             break
         chosen.append(keys[best])
-        once_more = once_more * (1 - finds[best]) + (missed * finds[best])
-        missed = missed * (1 - finds[best])
-        finds[best] = 0
+        newly = np.rint(missed * finds[best] / FINE)
+        once_more += newly - np.rint(once_more * finds[best] / FINE)
+        missed -= newly
+        finds[best] = harm[best] = 0
     return tuple(chosen)
+
+
+def _best_of_each(keys: Sequence[Key], find: npt.NDArray[np.int64]) -> list[int]:
+    """The places of the keys that find most by themselves, of each set of fields some."""
+    taken: dict[tuple[str, ...], int] = {}
+    best = []
+    for n in np.argsort(-find, kind="stable").tolist():
+        fields = keys[n].fields
+        taken[fields] = taken.get(fields, 0) + 1
+        if taken[fields] <= MOST_ALIKE:
+            best.append(n)
+    return best
 
 
 def _telling(fields: Fields) -> Fields:
@@ -188,13 +210,14 @@ class _People:
                 kept[name, cut] = same & (~mistyped | untouched) & ~exchanged
         return cls(known, dict(fields), size, bits, equal, kept)
 
-    def found(self, key: Key) -> Floats:
-        """How likely each match is found by it."""
+    def found(self, key: Key) -> tuple[Floats, float]:
+        """How likely each match is found by it, and how many pairs of strangers, per record."""
         same = np.ones(MADE_UP, bool)
         bits = np.zeros(MADE_UP)
         for one in key.components:
             for name in one.fields:
                 same &= self.equal[name] if one.part == WHOLE else self.kept[name, one.part]
                 bits += self.bits[name] * rarity(name, self.kinds[name], one.part)
-        others = 2 * (self.size * 2.0**-bits + HOUSEHOLD * together(key, self.kinds))
-        return np.asarray(same * np.exp(-others))
+        strangers = self.size * 2.0**-bits
+        unique = np.exp(-2 * (strangers + HOUSEHOLD * together(key, self.kinds)))
+        return same * unique, float((strangers * unique).mean())
