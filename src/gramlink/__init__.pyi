@@ -61,6 +61,9 @@ from gramlink.mining.miners import mine_field as mine_field
 from gramlink.mining.miners import read_again as read_again
 from gramlink.parties.admission import admit as admit
 from gramlink.parties.answers import answer as answer
+from gramlink.parties.contribution import Contribution as Contribution
+from gramlink.parties.contribution import own_contribution as own_contribution
+from gramlink.parties.contribution import secret_of as secret_of
 from gramlink.parties.linkage_unit import LinkageUnit as LinkageUnit
 from gramlink.parties.linkage_unit import link_all as link_all
 from gramlink.parties.one_process import deduplicate as deduplicate

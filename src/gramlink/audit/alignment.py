@@ -20,9 +20,10 @@ from gramlink.records.strings import Strings
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-PUPILS = 400  # records to learn from
-ROUNDS = 5
-SEEDS, GROWTH = 0.15, 1.7  # the share of pupils that are trusted, and how it grows
+# attempts: how many records to learn from, what share of them to trust at first, and its growth
+ATTEMPTS = ((400, 0.15, 1.7), (800, 0.3, 1.4), (1000, 0.2, 1.3))
+MOST_TRUSTED = 0.9
+AHEAD, ENOUGH = 5.0, 0.4  # an attempt has worked if so many are so far ahead of the second best
 DIMENSIONS = 64  # that codes are projected on, where they have more
 BUCKETS = 400  # that grams are hashed into
 RIDGE = 3.0
@@ -36,24 +37,41 @@ def chances(seen: Coded, known: Known, victims: Ints) -> Iterator[Floats]:
     source = np.random.default_rng(SEED)
     codes = [_projected(one.features, source) for one in seen.fields]
     values = [grams(texts) for texts, _ in known.fields]
-    pupils = source.choice(len(seen), min(PUPILS, len(seen)), replace=False)
+    best: tuple[float, list[_Fit]] = (-1.0, [])
+    for count, trusted, growth in ATTEMPTS:
+        pupils = source.choice(len(seen), min(count, len(seen)), replace=False)
+        found = _learnt(seen, known, pupils, codes, values, trusted, growth)
+        best = max(best, found, key=lambda one: one[0])
+        if best[0] >= ENOUGH:
+            break
+    for start in range(0, len(victims), CHUNK):
+        rows = victims[start : start + CHUNK]
+        yield from weighed(_scores(seen, known, best[1], rows), known, -2.5 * FARTHEST)
+
+
+def _learnt(
+    seen: Coded, known: Known, pupils: Ints, codes: list[Table], values: list[Table],
+    trusted: float, growth: float,
+) -> tuple[float, list["_Fit"]]:  # fmt: skip
+    """The maps that some records teach, and the share of them whose person is far ahead."""
     scores = np.concatenate(
-        [frequencies.scores(seen, known, pupils[at : at + CHUNK])
-         for at in range(0, len(pupils), CHUNK)]
-    )  # fmt: skip
-    trusted = SEEDS
+        [
+            frequencies.scores(seen, known, pupils[at : at + CHUNK])
+            for at in range(0, len(pupils), CHUNK)
+        ]
+    )
     fit: list[_Fit] = []
-    for _ in range(ROUNDS):
-        rows, persons = _surest(scores, pupils, trusted)
+    last = False
+    while not last:
+        last = trusted >= MOST_TRUSTED
+        rows, persons = _surest(scores, pupils, min(trusted, MOST_TRUSTED))
         fit = [
             _Fit.of(codes[f], seen.fields[f].place[rows], values[f], known.values[persons, f])
             for f in range(len(codes))
         ]
         scores = _scores(seen, known, fit, pupils)
-        trusted = min(trusted * GROWTH, 0.9)
-    for start in range(0, len(victims), CHUNK):
-        rows = victims[start : start + CHUNK]
-        yield from weighed(_scores(seen, known, fit, rows), known, -2.5 * FARTHEST)
+        trusted *= growth
+    return float((_ahead(scores) > AHEAD).mean()), fit
 
 
 class _Fit:
@@ -95,10 +113,14 @@ def _scores(seen: Coded, known: Known, fit: list[_Fit], rows: Ints) -> Table:
 def _surest(scores: Table, rows: Ints, share: float) -> tuple[Ints, Ints]:
     """The records whose best person is farthest ahead of the second, with these persons."""
     best = scores.argmax(axis=1)
-    two = np.partition(scores, -2, axis=1)[:, -2:]
-    ahead = two[:, 1] - two[:, 0]
-    chosen = np.argsort(-ahead, kind="stable")[: max(8, round(share * len(rows)))]
+    chosen = np.argsort(-_ahead(scores), kind="stable")[: max(8, round(share * len(rows)))]
     return rows[chosen], best[chosen].astype(np.int64)
+
+
+def _ahead(scores: Table) -> Table:
+    """How far the best person of each record is ahead of the second."""
+    two = np.partition(scores, -2, axis=1)[:, -2:]
+    return np.asarray(two[:, 1] - two[:, 0], np.float32)
 
 
 def grams(texts: Strings) -> Table:

@@ -87,7 +87,7 @@ class _Solver:
         return self._weighed([mail[e, 0] for e in edges if ends[e, 0] == victim])
 
     def _normal(self, view: Floats) -> Floats:
-        total = float(view @ self.prior)
+        total = float((view * self.prior).sum())  # not BLAS, whose threads would wait for work
         return view / total if total > 0 else np.ones(len(view))
 
     def _weighed(self, told: list[Floats]) -> Floats:

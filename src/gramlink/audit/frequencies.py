@@ -51,11 +51,17 @@ def counts(values: Ints) -> Ints:
 
 
 def _fit(found: Ints, expected: Ints, share: float) -> Table:
-    """The logarithm of about how likely so many are found where so many are expected."""
-    mean = 1 + share * np.maximum(expected - 1, 0) + 0.02
-    spread = np.sqrt(mean * max(1 - share, 0.15) + (0.1 * mean) ** 2 + 0.05)
-    apart = (found[:, None] - mean) / spread
-    unknown = expected == 0
-    table = np.maximum(-(apart**2) / 2 - np.log(spread), -SHARPEST)
-    table[:, unknown] = 0
-    return table.astype(np.float32)
+    """The logarithm of about how likely so many are found where so many are expected.
+
+    Of those whom the register has beside a person, the file has its share, or all: what is rare in
+    both, such as a household, may be in the file as a whole.
+    """
+    tables = []
+    for part in (share, 1.0):
+        mean = 1 + part * np.maximum(expected - 1, 0) + 0.02
+        spread = np.sqrt(mean * max(1 - part, 0.15) + (0.1 * mean) ** 2 + 0.05)
+        apart = (found[:, None] - mean) / spread
+        tables.append(-(apart**2) / 2 - np.log(spread))
+    table = np.maximum(np.logaddexp(*tables) - np.log(2), -SHARPEST)
+    table[:, expected == 0] = 0
+    return np.asarray(table, np.float32)

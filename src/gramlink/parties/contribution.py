@@ -115,8 +115,9 @@ def needs_secret(schema: Schema) -> bool:
     return encoding_of(schema.encoding).needs_secret
 
 
-def own_contribution(path: Path, owner: str, exchange: str, schema: Schema) -> Contribution:
+def own_contribution(path: Path | str, owner: str, exchange: str, schema: Schema) -> Contribution:
     """An owner's own contribution, in a file that only it can read; made on first use."""
+    path = Path(path)
     if path.exists():
         found = Contribution.from_json(read_bytes(path), path.name)
         found.check(owner, exchange, schema)
