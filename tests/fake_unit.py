@@ -132,9 +132,10 @@ class Peer:
         if len(unit.recipients) < len(unit.parties):
             return
         for other in others:
-            reader = Recipient(unit.recipients[other])
-            sealed = seal_from(self.handover.to_json(), self.identity, reader)
-            unit.mined.setdefault((name, other), sealed)
+            if (name, other) not in unit.mined:
+                reader = Recipient(unit.recipients[other])
+                sealed = seal_from(self.handover.to_json(), self.identity, reader)
+                unit.mined[name, other] = sealed
         if name in unit.bundles or any((other, name) not in unit.mined for other in others):
             return
         unit.bundles[name] = self.owner.embed(
