@@ -14,6 +14,7 @@ from gramlink.encodings.encoding import encoding_of
 from gramlink.errors import InvalidSchema
 from gramlink.mining.miners import FREE
 from gramlink.records.choices import MINERS, VECTORS
+from gramlink.records.schema import Schema
 
 SECRET = MINERS.keys() - set(FREE)
 
@@ -31,16 +32,18 @@ def check_secrecy(settings: Mapping[str, Any]) -> None:
         raise exposed
 
 
-def secrecy_warnings(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """What `check_secrecy` would refuse, as a warning for those who have not mined yet.
+def secrecy_warnings(schema: Schema) -> tuple[str, ...]:
+    """What `check_secrecy` would refuse, and what else a schema shows that it need not.
 
-    >>> secrecy_warnings({"fields": {"surname": {"kind": "text", "miner": "levelgram"}}})
+    >>> from gramlink.records.fields import Field
+    >>> secrecy_warnings(Schema(fields=(Field(name="surname"),)))
     ()
     """
-    exposed = _exposed(settings)
+    warnings = encoding_of(schema.encoding).warnings(schema)
+    exposed = _exposed(schema.agreed)
     if exposed is None:
-        return ()
-    return (f"between organisations, {exposed}; {exposed.hint}",)
+        return warnings
+    return (*warnings, f"between organisations, {exposed}; {exposed.hint}")
 
 
 def _exposed(settings: Mapping[str, Any]) -> InvalidSchema | None:

@@ -155,6 +155,11 @@ class EncodedRecords(ABC):
         """Refuse a schema whose records it cannot encode, before anything is spent on them."""
 
     @classmethod
+    def warnings(cls, schema: Schema) -> tuple[str, ...]:  # noqa: ARG003
+        """What a schema makes it show that others would not."""
+        return ()
+
+    @classmethod
     @abstractmethod
     def size(cls, schema: Schema) -> int:
         """About how many bytes of a record are sent, before they are packed."""

@@ -121,7 +121,11 @@ def agree_to(part: Part, terms: Terms, status: ExchangeInfo) -> None:
     now, before = terms.noted(), part.folder.noted(CONSENT)
     if before is None:
         with part.voice.bar("looking for duplicates"):
-            warnings = duplicates_warning(part.owner.records, part.owner.schema)
+            schema = part.owner.schema
+            warnings = (
+                *encoding_of(schema.encoding).warnings(schema),
+                *duplicates_warning(part.owner.records, schema),
+            )
         for line in _shown(part, terms, status):
             part.voice.say(line)
         for warning in warnings:

@@ -9,6 +9,7 @@ from gramlink.encodings.veil.keys import Component, Key, read_keys
 from gramlink.encodings.veil.layout import spelt
 from gramlink.encodings.veil.plan import check_plan, planned
 from gramlink.encodings.veil.relatives import SELDOM, together
+from gramlink.encodings.veil.veiled import VeiledRecords
 from gramlink.errors import InvalidSchema
 from gramlink.records.fields import Field
 from gramlink.records.schema import Schema
@@ -104,3 +105,10 @@ def test_a_stated_pass_within_edits_is_refused():
 def test_fields_that_a_household_has_in_common_make_no_key():
     with pytest.raises(InvalidSchema, match="tells the members of a household apart"):
         planned(schema("street", "city", "postcode"))
+
+
+def test_stated_passes_of_households_are_warned_of_and_planned_ones_are_none():
+    address = ({"surname": 0, "postcode": 0}, {"given_name": 0, "surname": 0})
+    (warning,) = VeiledRecords.warnings(schema(*PERSON, passes=address))
+    assert warning.startswith("the pass surname, postcode is shared by members of a household")
+    assert VeiledRecords.warnings(schema(*PERSON)) == ()

@@ -43,7 +43,7 @@ def check(
     schema = source.schema()
     records = source.records(schema)
     found = assess(records, schema)
-    warnings = [*secrecy_warnings(schema.agreed), *duplicates_seen(records, schema, speaker)]
+    warnings = [*secrecy_warnings(schema), *duplicates_seen(records, schema, speaker)]
     with ExitStack() as files:
         page = files.enter_context(written_whole(report)) if report else None
         # it holds ids, which nobody else on the machine needs to read

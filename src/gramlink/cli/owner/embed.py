@@ -63,6 +63,7 @@ def embed(
     """
     from gramlink.bundles.pseudonyms import owner_key
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
+    from gramlink.bundles.secrecy import secrecy_warnings
     from gramlink.embedding.projection import Projection
     from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
     from gramlink.parties.one_process import new_secret
@@ -134,7 +135,8 @@ def embed(
         speaker.say(f"{ledger_file} is new: name another with --ledger if this data set has one")
     speaker.say("for the linkage unit only; `--dry-run` shows what is in it")
     speaker.say(f"keep {key_file} safe: it maps the links back to your ids")
-    warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it
+    # last, as nothing has to wait for it
+    warnings = [*secrecy_warnings(schema), *duplicates_seen(records, schema, speaker)]
     for warning in warnings:
         speaker.warn(warning)
     speaker.summary(

@@ -81,7 +81,7 @@ def init(
     for source, path, proposal in zip(inputs, outputs, proposals, strict=True):
         _show(speaker, proposal)
         schema = "" if path == LINKAGE else f" --schema {path}"
-        for warning in secrecy_warnings(load_schema(path).agreed):
+        for warning in secrecy_warnings(load_schema(path)):
             speaker.say(f"  warning: {warning}")
         speaker.say(f"wrote {path}: read it, then try `gramlink check {source}{schema}`")
 

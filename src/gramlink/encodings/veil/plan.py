@@ -67,6 +67,12 @@ def check_plan(schema: Schema) -> None:
         )
 
 
+def of_households(schema: Schema) -> tuple[Key, ...]:
+    """The stated keys that members of a household often share."""
+    kinds: dict[str, str] = {field.name: field.kind for field in schema.fields}
+    return tuple(key for key in planned(schema) if together(key, kinds) > SELDOM)
+
+
 def _stated(schema: Schema) -> tuple[Key, ...]:
     """The keys that a schema states, with their fields in the order of the schema."""
     if any(any(one.values()) for one in schema.passes):

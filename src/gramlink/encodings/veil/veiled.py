@@ -15,7 +15,7 @@ from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Ma
 from gramlink.encodings.veil.chance import by_chance, passes_of
 from gramlink.encodings.veil.keys import read_keys
 from gramlink.encodings.veil.layout import Layout, spelt
-from gramlink.encodings.veil.plan import check_plan, planned
+from gramlink.encodings.veil.plan import check_plan, of_households, planned
 from gramlink.encodings.veil.relatives import kin_of
 from gramlink.encodings.veil.rows import Writer
 from gramlink.encodings.veil.shared import Shared
@@ -101,6 +101,15 @@ class VeiledRecords(EncodedRecords):
         if len(schema.fields) == 1:
             raise _one_field()
         check_plan(schema)
+
+    @classmethod
+    def warnings(cls, schema: Schema) -> tuple[str, ...]:
+        """Stated passes that pair members of a household."""
+        return tuple(
+            f"the pass {key} is shared by members of a household: the linkage unit learns who "
+            "lives together"
+            for key in of_households(schema)
+        )
 
     @classmethod
     def size(cls, schema: Schema) -> int:
