@@ -10,6 +10,15 @@ def test_levels_are_named():
     assert Levels(1).names == ("equal", "within 1", "farther", "missing")
 
 
+def test_two_fields_that_are_swapped_have_a_level_for_it_and_one_of_them_speaks():
+    one, other = Levels(1, "surname"), Levels(1, "given_name", leads=False)
+    assert one.names == other.names == ("equal", "within 1", "farther", "swapped", "missing")
+    assert one.swapped == other.swapped == one.names.index("swapped")
+    assert [of.names[: of.speaking][-1] for of in (one, other)] == ["swapped", "farther"]
+    assert Levels(1).swapped is None
+    assert Levels.named(list(other.names), "given_name", leads=False) == other
+
+
 @given(edits=st.integers(0, 5))
 def test_a_code_is_a_place_among_the_names(edits):
     levels = Levels(edits)

@@ -1,9 +1,11 @@
 """The paper's encoding: gram counts, so that every record can be compared with every other.
 
 A field has a column of counts, null where the value is missing and, from the left owner, a column
-of thresholds, one for each number of edits.
+of thresholds, one for each number of edits. Two fields whose values people swap have a column of
+tags, null where one of the values is missing.
 """
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,6 +17,7 @@ import polars as pl
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
+from gramlink.encodings.swaps import NONE, tag_key, tags
 from gramlink.errors import InvalidParameter
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin, by_chance
 from gramlink.matching.comparison import Comparison
@@ -24,6 +27,8 @@ from gramlink.matching.passes import Candidates, Pass, candidates
 from gramlink.privacy.exposure import Disclosure
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
+
+Words = npt.NDArray[np.uint64]
 
 MOST_GRAMS, LONGEST_GRAM = 1000, 6
 SAMPLE_SEED = 2013
@@ -38,6 +43,7 @@ class VectorRecords(EncodedRecords):
     """
 
     fields: Mapping[str, Encoded]
+    tags: Mapping[tuple[str, str], Words] = dataclasses.field(default_factory=dict)
 
     name: ClassVar[str] = "vectors"
     shown_as: ClassVar[str] = "gram counts"
@@ -49,7 +55,10 @@ class VectorRecords(EncodedRecords):
     @classmethod
     def of(cls, material: Material) -> Self:
         """The records as they were embedded."""
-        return cls(material.fields)
+        strings, schema = material.strings, material.schema
+        key = tag_key(schema, material.bases)
+        both = {pair: tags(strings[pair[0]], strings[pair[1]], key) for pair in schema.swaps}
+        return cls(material.fields, both)
 
     @classmethod
     def disclosure(cls, schema: Schema) -> Disclosure:  # noqa: ARG003
@@ -69,7 +78,7 @@ class VectorRecords(EncodedRecords):
             if leads:
                 edits = schema.edits_of(schema[name])
                 columns[_thresholds(name)] = pl.Array(pl.Int64, edits + 1)
-        return columns
+        return columns | {_tags(pair): pl.UInt64 for pair in schema.swaps}
 
     @classmethod
     def check_schema(cls, schema: Schema) -> None:
@@ -85,7 +94,8 @@ class VectorRecords(EncodedRecords):
     def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:
         """The vectors and thresholds of a bundle's rows."""
         lengths = _lengths(shape, schema)
-        return cls({name: _read(rows, name, grams) for name, grams in lengths.items()})
+        fields = {name: _read(rows, name, grams) for name, grams in lengths.items()}
+        return cls(fields, {pair: _read_tags(rows, pair) for pair in schema.swaps})
 
     def __len__(self) -> int:
         return len(next(iter(self.fields.values())).vectors)
@@ -111,11 +121,15 @@ class VectorRecords(EncodedRecords):
             if limits is not None:
                 kind = pl.Array(pl.Int64, limits.shape[1])
                 columns[_thresholds(name)] = pl.Series(limits, dtype=kind)
+        for pair, sent in self.tags.items():
+            known = pl.Series(sent != NONE)
+            columns[_tags(pair)] = pl.select(pl.when(known).then(pl.Series(sent))).to_series()
         return columns
 
     def compare(self, right: Self) -> Compared:
         """Everything can be compared with everything."""
-        return ComparedVectors(Comparison.of(self.fields, right.fields))
+        both = {pair: (sent, right.tags[pair]) for pair, sent in self.tags.items()}
+        return ComparedVectors(Comparison.of(self.fields, right.fields, both))
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -207,6 +221,18 @@ def _counts(field: str) -> str:
 
 def _thresholds(field: str) -> str:
     return f"{field}.thresholds"
+
+
+def _tags(pair: tuple[str, str]) -> str:
+    return f"{pair[0]}+{pair[1]}.tags"
+
+
+def _read_tags(rows: pl.DataFrame, pair: tuple[str, str]) -> Words:
+    sent = rows[_tags(pair)]
+    missing = rows[_counts(pair[0])].is_null() | rows[_counts(pair[1])].is_null()
+    if (sent.is_null() != missing).any() or (sent == NONE).any():
+        raise ValueError("a tag is there without both of its values, or is not there with them")
+    return sent.fill_null(NONE).to_numpy().astype(np.uint64)
 
 
 def _lengths(shape: Any, schema: Schema) -> dict[str, tuple[int, ...]]:

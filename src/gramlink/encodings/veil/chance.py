@@ -60,7 +60,7 @@ def passes_of(
         edits = dict(_edits(key, dict(zip(names, levels, strict=True))))
         plain = Pass(edits)
         others = np.delete(shared.keys, place, axis=1).any(axis=1)
-        some = alike & others & plain.finds(shared.levels, names)
+        some = alike & others & plain.finds(shared.levels, names, levels)
         share = (int(shared.keys[some, place].sum()) + 1) / (int(some.sum()) + 1)
         found.append(Pass(edits, label=str(key), share=share))
     return tuple(found)
