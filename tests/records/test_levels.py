@@ -19,6 +19,17 @@ def test_two_fields_that_are_swapped_have_a_level_for_it_and_one_of_them_speaks(
     assert Levels.named(list(other.names), "given_name", leads=False) == other
 
 
+def test_nicknames_have_a_level_before_that_of_swapped_fields():
+    levels = Levels(1, "surname", nicknames=True)
+    assert levels.names[levels.nickname] == "nickname"
+    assert levels.names[levels.swapped] == "swapped"
+    assert levels.names[levels.missing] == "missing"
+    assert levels.speaking == levels.missing
+    silent = Levels(1, "surname", leads=False, nicknames=True)
+    assert silent.names[: silent.speaking][-1] == "nickname"
+    assert Levels.named(list(silent.names), "surname", leads=False) == silent
+
+
 @given(edits=st.integers(0, 5))
 def test_a_code_is_a_place_among_the_names(edits):
     levels = Levels(edits)

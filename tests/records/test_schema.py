@@ -454,7 +454,7 @@ def test_every_other_setting_is_agreed_on():
     several = Schema(fields=PAIR, swaps=(("given", "surname"),), encoding="veiled")
     assert several.agreed.keys() == Schema.model_fields.keys() - left_out
     own = {"name", "column", "missing", "format", "codes"}
-    without_effect = {"grams"}
+    without_effect = {"grams", "nicknames"}
     assert (
         BASE.agreed["fields"]["surname"].keys() == Field.model_fields.keys() - own - without_effect
     )
@@ -496,8 +496,13 @@ def test_swaps_that_cannot_be_are_refused(swaps, said):
         schema_from({"fields": fields, "swaps": swaps}, "x")
 
 
+def test_nicknames_are_agreed_on_if_they_are_known():
+    ours, theirs = (Schema(fields=(Field(name="name", nicknames=of),)).agreed for of in ("", "de"))
+    assert differences(ours, theirs) == ["fields.name.nicknames: None and de"]
+
+
 EVERY_KIND = (
-    Field(name="text", size=20, share="2/3", miner="tree-adaptive", column="x"),
+    Field(name="text", size=20, nicknames="en", share="2/3", miner="tree-adaptive", column="x"),
     Field(name="public", miner="public", grams=("A", "B")),
     Field(name="random", miner="random"),
     Field(name="date", kind="date", format="DD/MM/YYYY"),

@@ -73,6 +73,34 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Nicknames:
+    """A field of names, and the group of names that one person may go by, `ALONE` for none."""
+
+    field: int
+    left: Ints
+    right: Ints
+
+    @classmethod
+    def of(cls, field: int, tags: tuple[Words, Words]) -> "Nicknames":
+        """From a tag of each record's group, 0 if it has none."""
+        from gramlink.kernels.interning import intern_rows
+
+        both = np.concatenate(tags)
+        numbers, _ = intern_rows(both[:, None].view(np.uint8))
+        found = np.where(both == 0, ALONE, numbers)
+        return cls(field, found[: len(tags[0])], found[len(tags[0]) :])
+
+    def of_rows(self, left: Rows, right: Rows) -> "Nicknames":
+        """The same of some records of each side."""
+        return Nicknames(self.field, self.left[left], self.right[right])
+
+    def alike(self, left: Rows, right: Rows) -> npt.NDArray[np.bool_]:
+        """Which pairs of rows have names of one group."""
+        ours = self.left[left]
+        return np.asarray((ours != ALONE) & (ours == self.right[right]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """Two files by the numbers of their values; or one file, compared with itself.
 
@@ -92,6 +120,7 @@ class Comparison:
     lengths: tuple[tuple[int, ...], ...]  # of the grams of each field
     same: bool = False
     swaps: tuple[Swap, ...] = ()
+    nicknames: tuple[Nicknames, ...] = ()
 
     @classmethod
     def of(
@@ -99,15 +128,17 @@ class Comparison:
         left: Mapping[str, Encoded],
         right: Mapping[str, Encoded],
         tags: Mapping[tuple[str, str], tuple[Words, Words]] | None = None,
+        groups: Mapping[str, tuple[Words, Words]] | None = None,
     ) -> "Comparison":
         """Compare records of the left owner, who sends thresholds, with those of another.
 
         `tags` are those of each side's records for two fields whose values people swap, the same
-        for the same two values and 0 where one is missing.
+        for the same two values and 0 where one is missing; `groups` are tags of the nicknames of a
+        field, 0 for a name of no group.
         """
         from gramlink.kernels.comparison import Values
 
-        names, tags = tuple(left), tags or {}
+        names, tags, groups = tuple(left), tags or {}, groups or {}
         partners = {one: Levels(0, other) for one, other in tags}
         partners |= {other: Levels(0, one, leads=False) for one, other in tags}
         fields = list(in_order(lambda name: _Numbered.of(left[name], right[name]), names))
@@ -115,7 +146,11 @@ class Comparison:
         return cls(
             names,
             tuple(
-                replace(partners.get(name, Levels(0)), edits=field.limits.shape[1] - 1)
+                replace(
+                    partners.get(name, Levels(0)),
+                    edits=field.limits.shape[1] - 1,
+                    nicknames=name in groups,
+                )
                 for name, field in by_name.items()
             ),
             np.stack([field.left for field in fields], axis=1),
@@ -140,13 +175,15 @@ class Comparison:
                 )
                 for (one, other), both in tags.items()
             ),
+            nicknames=tuple(Nicknames.of(names.index(name), both) for name, both in groups.items()),
         )
 
     @property
     def within_left(self) -> "Comparison":
         """The left file compared with itself; each pair of its records counts once."""
         swaps = tuple(replace(swap, right=swap.left) for swap in self.swaps)
-        return replace(self, right=self.left, same=True, swaps=swaps)
+        nicknames = tuple(replace(one, right=one.left) for one in self.nicknames)
+        return replace(self, right=self.left, same=True, swaps=swaps, nicknames=nicknames)
 
     @property
     def pairs(self) -> int:
@@ -166,6 +203,7 @@ class Comparison:
             right=self.right[others],
             limits=self.limits[rows],
             swaps=tuple(swap.of_rows(rows, others) for swap in self.swaps),
+            nicknames=tuple(one.of_rows(rows, others) for one in self.nicknames),
         )
 
     def vectors(self, field: int, numbers: Numbers) -> Vectors:
@@ -200,16 +238,20 @@ class Comparison:
 
     def with_swaps(self, by_distance: LevelCodes, left: Rows, right: Rows) -> LevelCodes:
         """The levels of pairs by distance, but for those whose fields are swapped and not equal."""
-        levels = by_distance.copy() if self.swaps else by_distance
+        if not (self.swaps or self.nicknames):
+            return by_distance
+        farther, missing = (
+            np.array(codes, np.uint8)
+            for codes in zip(*((one.farther, one.missing) for one in self.levels), strict=True)
+        )
+        # by distance, missing values have the code after farther
+        levels = np.where(by_distance > farther, missing, by_distance)
+        for names in self.nicknames:
+            column, code = levels[:, names.field], self.levels[names.field].nickname
+            column[(column != EQUAL) & names.alike(left, right)] = code
         for swap in self.swaps:
-            of = [self.levels[field] for field in swap.fields]
-            both = by_distance[:, swap.fields]
-            swapped = (both != EQUAL).all(axis=1) & swap.swapped(left, right)
-            codes = np.array([(one.farther, one.swapped, one.missing) for one in of], np.uint8).T
-            # by distance, missing values have the code after farther
-            both = np.where(both > codes[0], codes[2], both)
-            both[swapped] = codes[1]
-            levels[:, swap.fields] = both
+            swapped = (levels[:, swap.fields] != EQUAL).all(axis=1) & swap.swapped(left, right)
+            levels[np.ix_(swapped, swap.fields)] = [self.levels[f].swapped for f in swap.fields]
         return levels
 
     def random_pairs(self, count: int, seed: int) -> tuple[Ints, Ints]:

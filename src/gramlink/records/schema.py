@@ -95,13 +95,13 @@ class Schema(Frozen):
 
     def levels_of(self, field: Field) -> Levels:
         """The levels that a field can have."""
-        edits = self.edits_of(field)
+        edits, nicknames = self.edits_of(field), bool(field.nicknames)
         for one, other in self.swaps:
             if field.name == one:
-                return Levels(edits, other)
+                return Levels(edits, other, nicknames=nicknames)
             if field.name == other:
-                return Levels(edits, one, leads=False)
-        return Levels(edits)
+                return Levels(edits, one, leads=False, nicknames=nicknames)
+        return Levels(edits, nicknames=nicknames)
 
     @property
     def costs(self) -> dict[str, Fraction]:

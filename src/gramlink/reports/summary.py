@@ -29,7 +29,8 @@ def weight_lines(model: Model) -> Iterator[str]:
     if model.prior * model.pairs < 1:
         return
     partner = max(of.partner for of in model.levels)
-    levels = Levels(max(of.edits for of in model.levels), partner).names
+    nicknames = any(of.nicknames for of in model.levels)
+    levels = Levels(max(of.edits for of in model.levels), partner, nicknames=nicknames).names
     yield f"{'field':<20} " + " ".join(f"{level:>9}" for level in levels)
     for name, weights in model.weights.items():
         cells = (f"{weights[level]:>+z9.1f}" if level in weights else " " * 9 for level in levels)

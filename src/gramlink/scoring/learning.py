@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
 LEAST = 1e-9  # a share
 MOSTLY_EQUAL, WITHIN = 0.96, 0.03  # what one would guess of matches: equal, within some edits
-SELDOM_SWAPPED = 0.002
+SELDOM_CALLED, SELDOM_SWAPPED = 0.01, 0.002  # by a nickname, and swapped
 BELIEVED = 100.0  # pairs that this guess is worth
 KINDRED = 0.01  # the share of candidates that known relatives may be, to start from
 FIRMLY = 10_000.0  # and in a file where relatives may outnumber matches by far, at first
@@ -323,6 +323,10 @@ def _guess(of_fields: Sequence[Levels]) -> tuple[Floats, ...]:
     for levels in of_fields:
         share = np.full(len(levels), WITHIN / max(1, levels.edits))
         share[EQUAL], share[levels.farther] = MOSTLY_EQUAL, 1 - MOSTLY_EQUAL - WITHIN
+        if levels.nickname is not None:
+            share[levels.nickname] = SELDOM_CALLED
+            share[levels.farther] -= SELDOM_CALLED / 2
+            share[EQUAL] -= SELDOM_CALLED / 2
         if levels.swapped is not None:
             share[levels.swapped] = SELDOM_SWAPPED
             share[levels.farther] -= SELDOM_SWAPPED * levels.leads

@@ -167,9 +167,11 @@ class Model:
         levels, shares = self.levels[field], sort.shares[field]
         # within two edits many dates and postcodes are by chance
         near = float(shares[: min(EQUAL + 2, levels.farther)].sum())
+        if levels.nickname is not None:
+            near += float(shares[levels.nickname])
         if levels.swapped is not None:
             leader = field if levels.leads else self.names.index(levels.partner)
-            swapped = float(sort.shares[leader][self.levels[leader].farther + 1])
+            swapped = float(sort.shares[leader][self.levels[leader].missing - 1])
             near = near + swapped if levels.leads else swapped + (1 - swapped) * near
         return near >= SELDOM
 

@@ -81,7 +81,8 @@ q_max = 3                  # and of the longest
 marks = true               # grams say where a text starts and ends; not in a tree, nor in fpm
 height = 7                 # symbols of the longest prefix in a tree
 """
-SWAPS = (("given_name", "surname"), ("address_1", "address_2"))  # texts that people swap
+GIVEN = "given_name"
+SWAPS = ((GIVEN, "surname"), ("address_1", "address_2"))  # texts that people swap
 ALONE = 1000  # grams for a text that is the only field: as many as the records make known
 _USUAL_ALPHABETS = {"text": ALPHABET, "category": LETTERS + DIGITS}
 
@@ -174,6 +175,8 @@ def _field_text(field: ProposedField, *, alone: bool) -> str:
         lines.append(_setting("length", guess.length))
     if guess.kind == "text":
         lines.append(_setting("share", guess.share))
+        if field.name == GIVEN:
+            lines.append('# nicknames = "en"         # or de: find people by nicknames, too\n')
         if alone:
             lines.append(_setting("size", ALONE, "as many grams as the records make known"))
     return "".join(lines)
