@@ -12,6 +12,7 @@ from gramlink.embedding.projection import Projection
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.parties.agreement import check_facts
 from gramlink.parties.owner import Owner
+from gramlink.records.levels import SWAPPED
 
 WHAT = "the results of the linkage unit"
 
@@ -100,7 +101,9 @@ def _check_columns(
 def _check_cells(owner: Owner, projection: Projection, name: str, table: pl.DataFrame) -> None:
     """Refuse a table with a cell that is not a pseudonym, an owner, a number or a level."""
     schema = owner.schema
-    levels = {f"{LEVEL}{field.name}": schema.levels_of(field).names for field in schema.fields}
+    levels = {  # veiled records tell that fields are swapped without being asked
+        f"{LEVEL}{field.name}": {*schema.levels_of(field).names, SWAPPED} for field in schema.fields
+    }
     for column in table.columns:
         cells = table[column]
         if column in _ids(table):

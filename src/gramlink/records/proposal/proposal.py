@@ -176,7 +176,7 @@ def _field_text(field: ProposedField, *, alone: bool) -> str:
     if guess.kind == "text":
         lines.append(_setting("share", guess.share))
         if field.name == GIVEN:
-            lines.append('# nicknames = "en"         # or de: find people by nicknames, too\n')
+            lines.append('# nicknames = "en"         # or de; with vectors: nicknames, too\n')
         if alone:
             lines.append(_setting("size", ALONE, "as many grams as the records make known"))
     return "".join(lines)
