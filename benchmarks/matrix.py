@@ -45,9 +45,8 @@ Why populations fall short:
   match, movers look like namesakes by chance. Nothing in the files says how many such matches there
   are, so recall is overestimated. `gramlink link` warns of it. The populations that Splink links
   better are all such, with 2 % or 10 % in both.
-- *Swapped names.* Given name and surname have bases of their own, so that swapped names are as far
-  apart as others. These matches are lost, and estimated recall does not know of them. With eight
-  fields the others make up for it.
+- *Swapped names.* Names are seen to be the other way round if both are spelt alike. Where one of
+  them also has a typo, or is a nickname, the two look like other people's.
 - *Duplicates on both sides.* Two records of one person on the left share the probability of one on
   the right: each pair is likely, but estimated as half as likely.
 - *2 % in both.* With 200 matches, a handful of pairs makes a difference of .02.

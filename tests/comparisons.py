@@ -1,7 +1,7 @@
 """Small files of several fields, ready to be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -23,6 +23,7 @@ class Files:
     right: tuple[tuple[str, ...], ...]
     bases: tuple[tuple[str, ...], ...]
     limits: tuple[tuple[tuple[int, ...], ...], ...]
+    swaps: tuple[tuple[int, int], ...] = ()  # fields whose values people swap
 
     @property
     def edits(self) -> tuple[int, ...]:
@@ -34,9 +35,25 @@ class Files:
         """The files as the linkage unit sees them."""
         ours = [encoded(*one) for one in zip(self.left, self.bases, self.limits, strict=True)]
         theirs = [encoded(*one) for one in zip(self.right, self.bases, strict=True)]
+        tags = {
+            (NAMES[one], NAMES[other]): tuple(
+                tags_of(side[one], side[other]) for side in (self.left, self.right)
+            )
+            for one, other in self.swaps
+        }
         return Comparison.of(
-            dict(zip(NAMES, ours, strict=False)), dict(zip(NAMES, theirs, strict=False))
+            dict(zip(NAMES, ours, strict=False)), dict(zip(NAMES, theirs, strict=False)), tags
         )
+
+
+def tags_of(one, other):
+    """A number for each two texts, in any order; 0 if one is missing."""
+    numbers = [
+        [sum((AB.index(x) + 1) * 4**place for place, x in enumerate(text)) for text in both]
+        for both in zip(one, other, strict=True)
+    ]
+    found = [(min(both) * 4**12 + max(both)) * (min(both) > 0) for both in numbers]
+    return np.array(found, np.uint64)
 
 
 def encoded(column, base, limits=None):
@@ -66,6 +83,21 @@ def files(draw, most_fields=4, most_records=8, least=1):
         ]
         limits.append(tuple(rows))
     return Files(tuple(left), tuple(right), tuple(grams), tuple(limits))
+
+
+@st.composite
+def swapping_files(draw, least=1):
+    """Files in which some right records have the first two values of a left one, swapped or not."""
+    two = draw(files(least=least).filter(lambda one: len(one.bases) > 1))
+    first, second, *rest = map(list, two.right)
+    for row in range(len(first)):
+        i = draw(st.integers(0, len(two.left[0]) - 1))
+        a, b = two.left[0][i], two.left[1][i]
+        way = draw(st.sampled_from(["other", "same", "swapped"]))
+        if way != "other":
+            first[row], second[row] = (a, b) if way == "same" else (b, a)
+    right = tuple(map(tuple, (first, second, *rest)))
+    return replace(two, right=right, swaps=((0, 1),))
 
 
 def numbered(left: Sequence[Sequence[int]], right: Sequence[Sequence[int]], edits=1):

@@ -153,7 +153,7 @@ class ComparedSums:
         """By trying all pairs."""
         left, right = self._all()
         codes = self.codes[left, right]
-        meets = np.stack([one.finds(codes, self.names) for one in passes])
+        meets = np.stack([one.finds(codes, self.names, self.levels) for one in passes])
         some = meets.any(axis=0)
         first = np.bincount(meets.argmax(axis=0)[some], minlength=len(passes))
         return Candidates(

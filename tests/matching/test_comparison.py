@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparisons import encoded, files, numbered
+from comparisons import Files, encoded, files, numbered, swapping_files
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.errors import InvalidParameter, Mismatch
 from gramlink.kernels.comparison import FARTHEST, glances_of, least_squared
@@ -207,3 +207,39 @@ def test_a_sample_keeps_records_with_their_limits():
     assert np.array_equal(within.left, within.right)
     assert within.same
     assert len(numbered(columns, columns).sampled(100, 3).left) == 40
+
+
+@settings(deadline=None, max_examples=60)
+@given(two=swapping_files(), same=st.booleans())
+def test_two_values_the_other_way_round_are_swapped(two, same):
+    comparison = two.comparison.within_left if same else two.comparison
+    left, right = all_pairs(comparison)
+    ours = records(two.left)
+    theirs = ours if same else records(two.right)
+    limits = list(zip(*two.limits, strict=True))
+    found = comparison.levels_of(left, right).tolist()
+    assert found == [
+        definition.levels(ours[i], theirs[j], limits[i], two.bases, two.swaps)
+        for i, j in zip(left, right, strict=True)
+    ]
+    (swap,) = comparison.swaps
+    both = swap.swapped(left, right)
+    assert swap.pairs == both.sum()
+
+
+def test_a_sample_keeps_who_is_swapped_with_whom():
+    values = ("A", "B", "AB", "BA", "AA", "BB")
+    turned = values[::-1]
+    limits = tuple(((0, 1),) * 6 for _ in range(2))
+    grams = (("A", "B", "AB", "BA"),) * 2  # so that no two values are equal
+    whole = Files((values, turned), (turned, values), grams, limits, ((0, 1),)).comparison
+    some = whole.sampled(3, seed=1)
+    rows, others = (
+        [every.tolist().index(row) for row in chosen.tolist()]
+        for every, chosen in ((whole.left, some.left), (whole.right, some.right))
+    )
+    left, right = all_pairs(some)
+    found = some.swaps[0].swapped(left, right)
+    expected = whole.swaps[0].swapped(np.array(rows)[left], np.array(others)[right])
+    assert found.tolist() == expected.tolist()
+    assert whole.swaps[0].pairs == 6

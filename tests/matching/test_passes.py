@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparisons import NAMES, files, numbered
+from comparisons import NAMES, Files, files, numbered, swapping_files
 from gramlink.errors import InvalidParameter
 from gramlink.kernels import comparison as kernels
 from gramlink.matching import passes as module
-from gramlink.matching.passes import Pass, candidates, some_equal
+from gramlink.matching.passes import SWAP, Pass, candidates, some_equal
 from reference import comparing as definition
 
 
@@ -53,6 +53,61 @@ def test_candidates_are_the_pairs_that_meet_a_pass_each_once_and_in_order(both):
 @given(both=files_and_passes(2))
 def test_so_they_are_within_one_file(both):
     check(*both, same=True)
+
+
+@st.composite
+def files_and_swapping_passes(draw):
+    two = draw(swapping_files(least=2))
+    more = range(2, len(two.bases))
+    fields = range(len(two.bases))
+    plain = st.fixed_dictionaries({}, optional={f: st.integers(0, two.edits[f]) for f in fields})
+    swaps = st.fixed_dictionaries(
+        {0: st.just(SWAP), 1: st.just(SWAP)},
+        optional={f: st.integers(0, two.edits[f]) for f in more},
+    )
+    passes = draw(st.lists(plain.filter(bool), max_size=3))
+    return two, [*passes, *draw(st.lists(swaps, min_size=1, max_size=2))]
+
+
+@settings(deadline=None, max_examples=75)
+@given(both=files_and_swapping_passes(), same=st.booleans())
+def test_passes_that_ask_for_swapped_fields_find_them_each_pair_once(both, same):
+    two, passes = both
+    ours = list(zip(*two.left, strict=True))
+    theirs = ours if same else list(zip(*two.right, strict=True))
+    limits = list(zip(*two.limits, strict=True))
+    comparison = two.comparison.within_left if same else two.comparison
+    named = [Pass({NAMES[f]: edits for f, edits in one.items()}) for one in passes]
+    found = candidates(comparison, named)
+    expected, numbers, added = [], [0] * len(passes), [0] * len(passes)
+    for i, j in definition.pairs(len(ours), len(theirs), same):
+        apart = definition.squares(ours[i], theirs[j], two.bases)
+        levels = definition.levels(ours[i], theirs[j], limits[i], two.bases, two.swaps)
+        meets = [
+            n
+            for n, one in enumerate(passes)
+            if definition.satisfies(
+                apart, limits[i], {f: edits for f, edits in one.items() if edits != SWAP}
+            )
+            and all(levels[f] == len(limits[i][f]) + 1 for f in one if one[f] == SWAP)
+            and (one.get(0) != SWAP or definition.swapped(ours[i], theirs[j], (0, 1)))
+        ]
+        if meets:
+            expected.append((i, j, levels))
+            added[meets[0]] += 1
+        for n in meets:
+            numbers[n] += 1
+    assert listed(found) == expected
+    assert (list(found.found), list(found.added)) == (numbers, added)
+
+
+def test_too_many_swapped_pairs_are_refused():
+    two = Files((("A",) * 30, ("B",) * 30), (("B",) * 30, ("A",) * 30), (("A", "B"),) * 2,
+                (((0,),) * 30,) * 2, ((0, 1),))  # fmt: skip
+    one = Pass({"first": SWAP, "second": SWAP})
+    assert len(candidates(two.comparison, [one], most=900)) == 900
+    with pytest.raises(InvalidParameter, match=r"more than 899 pairs.*first swapped"):
+        candidates(two.comparison, [one], most=899)
 
 
 def test_a_file_of_one_record_has_no_pairs_within():

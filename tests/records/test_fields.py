@@ -37,12 +37,13 @@ OTHER = {
     "height": 5,
     "grams": ("A",),
     "marks": False,
+    "nicknames": "en",
 }
 SPELLING = {"alphabet", "length", "case", "accents", "punctuation", "whitespace"}
 MINING = {"miner", "share", "size", "q_min", "q_max", "height", "grams", "marks"}
 ALL_HAVE = {"column", "missing", "edits"}
 HAVE = {
-    "text": ALL_HAVE | SPELLING | MINING,
+    "text": ALL_HAVE | SPELLING | MINING | {"nicknames"},
     "digits": ALL_HAVE | {"length"},
     "date": ALL_HAVE | {"format"},
     "category": ALL_HAVE | {"codes"} | SPELLING,

@@ -127,6 +127,7 @@ def test_each_file_of_febrl_gets_the_fields_it_has(febrl, name):
         "address_2": 1,
         "suburb": 0.5,
     }
+    assert schema.swaps == (("given_name", "surname"), ("address_1", "address_2"))
     assert proposal.left_out == {}
     assert len(read_records(febrl / name, schema)) == 5000
 
@@ -154,6 +155,13 @@ def test_invented_persons_get_the_fields_they_have(tmp_path):
     }
     assert schema["sex"].length == 1
     assert schema["street"].alphabet == WITH_DIGITS
+    assert schema.swaps == (("given_name", "surname"),)
+
+
+def test_fields_that_people_swap_are_named_if_both_are_there_and_are_text(tmp_path):
+    names = {"first name": MANY, "last name": MANY[::-1]}
+    assert loaded(propose(with_ids(names)), tmp_path).swaps == (("given_name", "surname"),)
+    assert loaded(propose(with_ids({"surname": MANY})), tmp_path).swaps == ()
 
 
 def test_other_persons_in_the_same_columns_get_the_same_text():

@@ -450,18 +450,59 @@ def test_a_field_of_another_kind_is_named():
 
 def test_every_other_setting_is_agreed_on():
     left_out = {"id", "unique", "epsilon"}
-    assert BASE.agreed.keys() == Schema.model_fields.keys() - left_out - {"rows"}
-    veiled = BASE.model_copy(update={"encoding": "veiled"})
-    assert veiled.agreed.keys() == Schema.model_fields.keys() - left_out
+    assert BASE.agreed.keys() == Schema.model_fields.keys() - left_out - {"rows", "swaps"}
+    several = Schema(fields=PAIR, swaps=(("given", "surname"),), encoding="veiled")
+    assert several.agreed.keys() == Schema.model_fields.keys() - left_out
     own = {"name", "column", "missing", "format", "codes"}
-    without_effect = {"grams"}
+    without_effect = {"grams", "nicknames"}
     assert (
         BASE.agreed["fields"]["surname"].keys() == Field.model_fields.keys() - own - without_effect
     )
 
 
+PAIR = (Field(name="given"), Field(name="surname"), Field(name="born", kind="date", edits=2))
+
+
+def test_fields_that_people_swap_are_stated_and_have_a_level_for_it(tmp_path):
+    path = tmp_path / "linkage.toml"
+    path.write_text(
+        'swaps = [["given", "surname"]]\n[fields.surname]\n[fields.given]\n[fields.x]\n'
+    )
+    schema = load_schema(path)
+    assert schema.swaps == (("given", "surname"),)
+    one, other, plain = (schema.levels_of(schema[name]) for name in ("given", "surname", "x"))
+    assert (one.partner, one.leads) == ("surname", True)
+    assert (other.partner, other.leads) == ("given", False)
+    assert "swapped" not in plain.names
+    assert schema_from(json.loads(json.dumps(schema.agreed)), "x").agreed == schema.agreed
+    assert differences(Schema(fields=PAIR).agreed, Schema(fields=PAIR, swaps=schema.swaps).agreed)
+
+
+@pytest.mark.parametrize(
+    ("swaps", "said"),
+    [
+        ([["given", "x"]], "there is no field x"),
+        ([["given", "given"]], "given is there twice"),
+        ([["given", "surname"], ["surname", "born"]], "surname is there twice"),
+        ([["given", "born"]], "given is text and born is date"),
+        ([["given"]], "swaps"),
+        (["given", "surname"], "swaps"),
+        ("given", "swaps"),
+    ],
+)
+def test_swaps_that_cannot_be_are_refused(swaps, said):
+    fields = {one.name: {"kind": one.kind} for one in PAIR}
+    with pytest.raises(InvalidSchema, match=said):
+        schema_from({"fields": fields, "swaps": swaps}, "x")
+
+
+def test_nicknames_are_agreed_on_if_they_are_known():
+    ours, theirs = (Schema(fields=(Field(name="name", nicknames=of),)).agreed for of in ("", "de"))
+    assert differences(ours, theirs) == ["fields.name.nicknames: None and de"]
+
+
 EVERY_KIND = (
-    Field(name="text", size=20, share="2/3", miner="tree-adaptive", column="x"),
+    Field(name="text", size=20, nicknames="en", share="2/3", miner="tree-adaptive", column="x"),
     Field(name="public", miner="public", grams=("A", "B")),
     Field(name="random", miner="random"),
     Field(name="date", kind="date", format="DD/MM/YYYY"),

@@ -27,6 +27,36 @@ def level(square: int, limits: Sequence[int]) -> int:
     return next((e for e, limit in enumerate(limits) if square <= limit), len(limits))
 
 
+def swapped(one: Record, other: Record, fields: tuple[int, int]) -> bool:
+    """Whether a record has two values of another the other way round, and is known to."""
+    f, g = fields
+    known = all((one[f], one[g], other[f], other[g]))
+    return known and one[f] == other[g] and one[g] == other[f]
+
+
+def levels(
+    one: Record,
+    other: Record,
+    limits: Sequence[Sequence[int]],
+    bases: Sequence[Sequence[str]],
+    swaps: Sequence[tuple[int, int]] = (),
+) -> list[int]:
+    """The levels of a pair in all fields.
+
+    Two fields with values that people swap have one level more, between those of distances and
+    missing: the two are swapped, and neither is as near as if it were equal.
+    """
+    found = [level(*both) for both in zip(squares(one, other, bases), limits, strict=True)]
+    for f, g in swaps:
+        apart = found[f] > 0 and found[g] > 0
+        for field in (f, g):
+            if apart and swapped(one, other, (f, g)):
+                found[field] = len(limits[field]) + 1
+            elif found[field] == len(limits[field]) + 1:
+                found[field] += 1
+    return found
+
+
 def satisfies(found: Sequence[int], limits: Sequence[Sequence[int]], one: Pass) -> bool:
     """Whether every field that a pass names is known, and within the limit of its edits."""
     return all(0 <= found[field] <= limits[field][edits] for field, edits in one.items())

@@ -105,9 +105,9 @@ def test_without_matches_relatives_are_as_they_were():
 def test_relatives_are_as_near_as_matches_where_they_are_equal_and_as_anybody_where_not():
     match = Sort(100.0, (np.array([0.9, 0.06, 0.04, 1]),))
     random = Sort(1e6, (np.array([0.5, 0.1, 0.4, 1]),))
-    household = _kindred(Kin(70.0, np.array([0.3]), 0.01), match, random)
+    household = _kindred(Kin(70.0, np.array([0.3]), 0.01), match, random, (Levels(1),))
     expected = 0.3 * np.array([0.9, 0.06, 0.04]) + 0.7 * np.array([0, 0.2, 0.8])
     assert household.shares[0][:-1] == pytest.approx(expected)
     assert household.shares[0][-1] == 1
     assert (household.count, household.seen) == (70.0, 0.01)
-    assert _kindred(Kin(70.0, np.array([0.3])), match, random).seen == 1
+    assert _kindred(Kin(70.0, np.array([0.3])), match, random, (Levels(1),)).seen == 1

@@ -7,7 +7,7 @@ import pytest
 
 from gramlink.errors import InvalidFile
 from gramlink.matching.chance import Gaps
-from gramlink.matching.passes import Pass
+from gramlink.matching.passes import SWAP, Pass
 from gramlink.records.levels import Levels
 from gramlink.scoring.mixture import Patterns, Sort
 from gramlink.scoring.model import DISTRUST, ODD, TRUST, Model, Within
@@ -253,6 +253,57 @@ def test_a_model_comes_back_from_its_file():
     none = Patterns(np.empty((0, 2), np.int64), np.empty(0, np.int64), LEVELS)
     nothing = model(within=Within(none, GAPS, RANDOM, ()))
     assert Model.from_json(nothing.to_json(), "x").to_json() == nothing.to_json()
+
+
+SWAPPING = (Levels(1, "surname"), Levels(0, "given_name", leads=False))
+TURNED = Sort(10.0, (np.array([0.1, 0.05, 0.05, 0.8, 1]), np.array([0.2, 0.8, 1, 1])))
+
+
+def swapping(**changes):
+    usual = Sort(90.0, (np.array([0.85, 0.05, 0.06, 0.04, 1]), np.array([0.9, 0.1, 1, 1])))
+    random = Sort(10_000.0, (np.array([0.01, 0.02, 0.969, 0.001, 1]), np.array([0.01, 0.99, 1, 1])))
+    # fmt: off
+    parts = {"names": ("given_name", "surname"), "levels": SWAPPING, "matches": (usual, TURNED),
+             "random": random, "related": (), "within": None,
+             "passes": (Pass({"surname": 0}), Pass(dict.fromkeys(("given_name", "surname"), SWAP)))}
+    # fmt: on
+    return model(**{**parts, **changes})
+
+
+def test_of_two_swapped_fields_one_weighs():
+    weights = swapping().weights
+    assert weights["given_name"]["swapped"] == pytest.approx(np.log2((0.9 * 0.04 + 0.08) / 0.001))
+    assert weights["surname"]["swapped"] == 0
+
+
+def test_coverage_counts_fields_that_are_swapped_together():
+    nothing_missing = Gaps(np.zeros((1, 2), np.bool_), np.ones(1))
+    expected = 0.9 * (0.96 * 0.9 + 0.04) + 0.1 * (0.2 * 0.2 + 0.8)
+    assert swapping(gaps=nothing_missing).coverage == pytest.approx(expected, abs=0.006)
+
+
+def test_pairs_that_are_mostly_swapped_agree_in_both_fields():
+    assert swapping().could_match(TURNED)
+    farther = Sort(10.0, (np.array([0.1, 0.05, 0.85, 0.001, 1]), np.array([0.2, 0.8, 1, 1])))
+    assert not swapping().could_match(farther)
+
+
+def test_a_model_with_swapped_fields_comes_back_from_its_file():
+    back = Model.from_json(swapping().to_json(), "model.json")
+    assert back.levels == SWAPPING
+    assert [one.edits for one in back.passes] == [one.edits for one in swapping().passes]
+    assert back.to_json() == swapping().to_json()
+    assert json.loads(swapping().to_json())["swaps"] == [["given_name", "surname"]]
+
+
+@pytest.mark.parametrize(
+    "swaps", [[["given_name", "x"]], [["given_name", "given_name"]], [], [["surname"]], [1]]
+)
+def test_a_model_file_with_other_swaps_is_refused(swaps):
+    content = json.loads(swapping().to_json())
+    content["swaps"] = swaps
+    with pytest.raises(InvalidFile):
+        Model.from_json(json.dumps(content).encode(), "model.json")
 
 
 def test_a_model_file_is_one_that_a_person_can_read():

@@ -166,8 +166,13 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
 
 def _schema(archive: Archive, settings: dict[str, Any]) -> Schema:
     """The settings that the linkage unit needs, checked; they hold no gram of a public base."""
+    names = {
+        field: {"nicknames": one["nicknames"]}
+        for field, one in settings["fields"].items()
+        if "nicknames" in one
+    }
     fields = {
-        field: {"kind": one["kind"], "edits": one["edits"]}
+        field: {"kind": one["kind"], "edits": one["edits"], **names.get(field, {})}
         for field, one in settings["fields"].items()
     }
     for setting in ("edits", "passes", "decide", "accept", "review"):

@@ -1,9 +1,12 @@
 """The paper's encoding: gram counts, so that every record can be compared with every other.
 
 A field has a column of counts, null where the value is missing and, from the left owner, a column
-of thresholds, one for each number of edits.
+of thresholds, one for each number of edits. Two fields whose values people swap have a column of
+tags, null where one of the values is missing, and so has a field whose nicknames are known, null
+where a name is in no group.
 """
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,6 +18,7 @@ import polars as pl
 from gramlink.embedding.thresholds import highest
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
+from gramlink.encodings.tags import NONE, nickname_tags, swap_tags, tag_key
 from gramlink.errors import InvalidParameter
 from gramlink.matching.chance import Chance, Frequencies, Gaps, Kin, by_chance
 from gramlink.matching.comparison import Comparison
@@ -24,6 +28,8 @@ from gramlink.matching.passes import Candidates, Pass, candidates
 from gramlink.privacy.exposure import Disclosure
 from gramlink.records.levels import Levels
 from gramlink.records.schema import Schema
+
+Words = npt.NDArray[np.uint64]
 
 MOST_GRAMS, LONGEST_GRAM = 1000, 6
 SAMPLE_SEED = 2013
@@ -38,6 +44,8 @@ class VectorRecords(EncodedRecords):
     """
 
     fields: Mapping[str, Encoded]
+    tags: Mapping[tuple[str, str], Words] = dataclasses.field(default_factory=dict)
+    groups: Mapping[str, Words] = dataclasses.field(default_factory=dict)
 
     name: ClassVar[str] = "vectors"
     shown_as: ClassVar[str] = "gram counts"
@@ -49,7 +57,12 @@ class VectorRecords(EncodedRecords):
     @classmethod
     def of(cls, material: Material) -> Self:
         """The records as they were embedded."""
-        return cls(material.fields)
+        strings, schema = material.strings, material.schema
+        key = tag_key(schema, material.bases)
+        both = {(a, b): swap_tags(strings[a], strings[b], key) for a, b in schema.swaps}
+        named = {one.name: one.nicknames for one in schema.fields if one.nicknames}
+        groups = {name: nickname_tags(strings[name], of, key) for name, of in named.items()}
+        return cls(material.fields, both, groups)
 
     @classmethod
     def disclosure(cls, schema: Schema) -> Disclosure:  # noqa: ARG003
@@ -69,7 +82,8 @@ class VectorRecords(EncodedRecords):
             if leads:
                 edits = schema.edits_of(schema[name])
                 columns[_thresholds(name)] = pl.Array(pl.Int64, edits + 1)
-        return columns
+        columns |= {_tags(pair): pl.UInt64 for pair in schema.swaps}
+        return columns | {_groups(one.name): pl.UInt64 for one in schema.fields if one.nicknames}
 
     @classmethod
     def check_schema(cls, schema: Schema) -> None:
@@ -85,7 +99,13 @@ class VectorRecords(EncodedRecords):
     def read(cls, rows: pl.DataFrame, shape: Any, schema: Schema) -> Self:
         """The vectors and thresholds of a bundle's rows."""
         lengths = _lengths(shape, schema)
-        return cls({name: _read(rows, name, grams) for name, grams in lengths.items()})
+        fields = {name: _read(rows, name, grams) for name, grams in lengths.items()}
+        named = [one.name for one in schema.fields if one.nicknames]
+        return cls(
+            fields,
+            {pair: _read_tags(rows, pair) for pair in schema.swaps},
+            {name: _read_groups(rows, name) for name in named},
+        )
 
     def __len__(self) -> int:
         return len(next(iter(self.fields.values())).vectors)
@@ -111,11 +131,18 @@ class VectorRecords(EncodedRecords):
             if limits is not None:
                 kind = pl.Array(pl.Int64, limits.shape[1])
                 columns[_thresholds(name)] = pl.Series(limits, dtype=kind)
+        every = {_tags(pair): sent for pair, sent in self.tags.items()}
+        every |= {_groups(name): sent for name, sent in self.groups.items()}
+        for name, sent in every.items():
+            known = pl.Series(sent != NONE)
+            columns[name] = pl.select(pl.when(known).then(pl.Series(sent))).to_series()
         return columns
 
     def compare(self, right: Self) -> Compared:
         """Everything can be compared with everything."""
-        return ComparedVectors(Comparison.of(self.fields, right.fields))
+        both = {pair: (sent, right.tags[pair]) for pair, sent in self.tags.items()}
+        groups = {name: (sent, right.groups[name]) for name, sent in self.groups.items()}
+        return ComparedVectors(Comparison.of(self.fields, right.fields, both, groups))
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -207,6 +234,29 @@ def _counts(field: str) -> str:
 
 def _thresholds(field: str) -> str:
     return f"{field}.thresholds"
+
+
+def _tags(pair: tuple[str, str]) -> str:
+    return f"{pair[0]}+{pair[1]}.tags"
+
+
+def _groups(field: str) -> str:
+    return f"{field}.nicknames"
+
+
+def _read_groups(rows: pl.DataFrame, field: str) -> Words:
+    sent = rows[_groups(field)]
+    if (sent.is_not_null() & rows[_counts(field)].is_null()).any() or (sent == NONE).any():
+        raise ValueError("a missing name has a group")
+    return sent.fill_null(NONE).to_numpy().astype(np.uint64)
+
+
+def _read_tags(rows: pl.DataFrame, pair: tuple[str, str]) -> Words:
+    sent = rows[_tags(pair)]
+    missing = rows[_counts(pair[0])].is_null() | rows[_counts(pair[1])].is_null()
+    if (sent.is_null() != missing).any() or (sent == NONE).any():
+        raise ValueError("a tag is there without both of its values, or is not there with them")
+    return sent.fill_null(NONE).to_numpy().astype(np.uint64)
 
 
 def _lengths(shape: Any, schema: Schema) -> dict[str, tuple[int, ...]]:

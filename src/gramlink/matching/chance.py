@@ -22,10 +22,14 @@ UNSEEN = 1e-9  # the share of pairs that miss other fields than any pair here do
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chance:
-    """One field of pairs by chance: the share of equal ones, and others of a sample by level."""
+    """One field of pairs by chance: the share of equal ones, and others of a sample by level.
+
+    `swapped` is the share of those that are swapped with another field.
+    """
 
     equal: float
     counts: Ints
+    swapped: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,12 +140,28 @@ def by_chance(comparison: Comparison) -> tuple[Chance, ...]:
     """What chance makes of each field: equal pairs are counted, the others sampled."""
     left, right = comparison.random_pairs(RANDOM_PAIRS, SEED)
     codes = comparison.levels_of(left, right)
+    swapped = _swapped_shares(comparison)
     found = []
     for field, levels in enumerate(comparison.levels):
         counts = np.bincount(codes[:, field], minlength=len(levels))
         counts[EQUAL] = 0
-        found.append(Chance(_equal_share(comparison, field), counts))
+        equal = _equal_share(comparison, field)
+        found.append(Chance(equal, counts, swapped.get(field, 0.0)))
     return tuple(found)
+
+
+def _swapped_shares(comparison: Comparison) -> dict[int, float]:
+    """The share of swapped pairs by chance; between files, not more than within the left one.
+
+    Few people have the names of another the other way round: between the files, most of these
+    pairs would be matches.
+    """
+    shares: dict[int, float] = {}
+    for one, other in zip(comparison.swaps, comparison.within_left.swaps, strict=True):
+        within = (1 + other.pairs) / max(1, len(comparison.left) * (len(comparison.left) - 1))
+        share = min(within, one.pairs / max(1, comparison.pairs * (1 + comparison.same)))
+        shares |= dict.fromkeys(one.fields, share)
+    return shares
 
 
 def _equal_share(comparison: Comparison, field: int) -> float:

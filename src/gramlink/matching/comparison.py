@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.engines.local import in_order
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.records.levels import Levels
+from gramlink.records.levels import EQUAL, Levels
 
 if TYPE_CHECKING:
     from gramlink.kernels.comparison import Values
@@ -21,7 +21,83 @@ LevelCodes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.integer]
 
+ALONE = -1  # the number of a record that is swapped with none
 CHUNK = 16  # counts come in multiples of this, so that loops over them have no rest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swap:
+    """Two fields whose values people swap, and which records have the same two values in which way.
+
+    Records with the same two values have numbers 2n and 2n + 1, one for either way round; those
+    that miss one have `ALONE`.
+    """
+
+    fields: tuple[int, int]
+    left: Ints
+    right: Ints
+
+    @classmethod
+    def of(
+        cls, fields: tuple[int, int], tags: tuple[Words, Words], first: tuple[Numbers, Numbers]
+    ) -> "Swap":
+        """From a tag of each record's two values, 0 if one is missing, and the number of the first."""  # noqa: E501
+        from gramlink.kernels.interning import intern_rows
+
+        both, values = np.concatenate(tags), np.concatenate(first)
+        numbers, rows = intern_rows(both[:, None].view(np.uint8))
+        found = np.where(both == 0, ALONE, 2 * numbers + (values != values[rows][numbers]))
+        return cls(fields, found[: len(tags[0])], found[len(tags[0]) :])
+
+    @property
+    def reversed(self) -> Ints:
+        """The numbers of what right records would be swapped with."""
+        return np.where(self.right == ALONE, ALONE, self.right ^ 1)
+
+    def of_rows(self, left: Rows, right: Rows) -> "Swap":
+        """The same of some records of each side."""
+        return Swap(self.fields, self.left[left], self.right[right])
+
+    def swapped(self, left: Rows, right: Rows) -> npt.NDArray[np.bool_]:
+        """Which pairs of rows have the same two values, the other way round."""
+        ours = self.left[left]
+        return np.asarray((ours != ALONE) & (ours == self.right[right] ^ 1))
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of rows have."""
+        ours, counts = np.unique(self.left[self.left != ALONE], return_counts=True)
+        theirs, others = np.unique(self.reversed, return_counts=True)
+        _, i, j = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+        return int(counts[i] @ others[j])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nicknames:
+    """A field of names, and the group of names that one person may go by, `ALONE` for none."""
+
+    field: int
+    left: Ints
+    right: Ints
+
+    @classmethod
+    def of(cls, field: int, tags: tuple[Words, Words]) -> "Nicknames":
+        """From a tag of each record's group, 0 if it has none."""
+        from gramlink.kernels.interning import intern_rows
+
+        both = np.concatenate(tags)
+        numbers, _ = intern_rows(both[:, None].view(np.uint8))
+        found = np.where(both == 0, ALONE, numbers)
+        return cls(field, found[: len(tags[0])], found[len(tags[0]) :])
+
+    def of_rows(self, left: Rows, right: Rows) -> "Nicknames":
+        """The same of some records of each side."""
+        return Nicknames(self.field, self.left[left], self.right[right])
+
+    def alike(self, left: Rows, right: Rows) -> npt.NDArray[np.bool_]:
+        """Which pairs of rows have names of one group."""
+        ours = self.left[left]
+        return np.asarray((ours != ALONE) & (ours == self.right[right]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,17 +119,40 @@ class Comparison:
     values: "Values"
     lengths: tuple[tuple[int, ...], ...]  # of the grams of each field
     same: bool = False
+    swaps: tuple[Swap, ...] = ()
+    nicknames: tuple[Nicknames, ...] = ()
 
     @classmethod
-    def of(cls, left: Mapping[str, Encoded], right: Mapping[str, Encoded]) -> "Comparison":
-        """Compare records of the left owner, who sends thresholds, with those of another."""
+    def of(
+        cls,
+        left: Mapping[str, Encoded],
+        right: Mapping[str, Encoded],
+        tags: Mapping[tuple[str, str], tuple[Words, Words]] | None = None,
+        groups: Mapping[str, tuple[Words, Words]] | None = None,
+    ) -> "Comparison":
+        """Compare records of the left owner, who sends thresholds, with those of another.
+
+        `tags` are those of each side's records for two fields whose values people swap, the same
+        for the same two values and 0 where one is missing; `groups` are tags of the nicknames of a
+        field, 0 for a name of no group.
+        """
         from gramlink.kernels.comparison import Values
 
-        names = tuple(left)
+        names, tags, groups = tuple(left), tags or {}, groups or {}
+        partners = {one: Levels(0, other) for one, other in tags}
+        partners |= {other: Levels(0, one, leads=False) for one, other in tags}
         fields = list(in_order(lambda name: _Numbered.of(left[name], right[name]), names))
+        by_name = dict(zip(names, fields, strict=True))
         return cls(
             names,
-            tuple(Levels(field.limits.shape[1] - 1) for field in fields),
+            tuple(
+                replace(
+                    partners.get(name, Levels(0)),
+                    edits=field.limits.shape[1] - 1,
+                    nicknames=name in groups,
+                )
+                for name, field in by_name.items()
+            ),
             np.stack([field.left for field in fields], axis=1),
             np.stack([field.right for field in fields], axis=1),
             _stacked([field.limits for field in fields]),
@@ -68,12 +167,23 @@ class Comparison:
                 glance_weights=np.stack([field.least for field in fields]),
             ),
             tuple(left[name].vectors.lengths for name in names),
+            swaps=tuple(
+                Swap.of(
+                    (names.index(one), names.index(other)),
+                    both,
+                    (by_name[one].left, by_name[one].right),
+                )
+                for (one, other), both in tags.items()
+            ),
+            nicknames=tuple(Nicknames.of(names.index(name), both) for name, both in groups.items()),
         )
 
     @property
     def within_left(self) -> "Comparison":
         """The left file compared with itself; each pair of its records counts once."""
-        return replace(self, right=self.left, same=True)
+        swaps = tuple(replace(swap, right=swap.left) for swap in self.swaps)
+        nicknames = tuple(replace(one, right=one.left) for one in self.nicknames)
+        return replace(self, right=self.left, same=True, swaps=swaps, nicknames=nicknames)
 
     @property
     def pairs(self) -> int:
@@ -88,7 +198,12 @@ class Comparison:
         rows = _some(source, len(self.left), most)
         others = rows if self.same else _some(source, len(self.right), most)
         return replace(
-            self, left=self.left[rows], right=self.right[others], limits=self.limits[rows]
+            self,
+            left=self.left[rows],
+            right=self.right[others],
+            limits=self.limits[rows],
+            swaps=tuple(swap.of_rows(rows, others) for swap in self.swaps),
+            nicknames=tuple(one.of_rows(rows, others) for one in self.nicknames),
         )
 
     def vectors(self, field: int, numbers: Numbers) -> Vectors:
@@ -113,9 +228,31 @@ class Comparison:
 
     def levels_of(self, left: Rows, right: Rows) -> LevelCodes:
         """The level of pairs of rows in each field."""
+        return self.with_swaps(self.levels_by_distance(left, right), left, right)
+
+    def levels_by_distance(self, left: Rows, right: Rows) -> LevelCodes:
+        """The same if no fields could be swapped."""
         from gramlink.kernels.comparison import levels_of
 
         return levels_of(left, self.squared(left, right), self.limits, self.edits)
+
+    def with_swaps(self, by_distance: LevelCodes, left: Rows, right: Rows) -> LevelCodes:
+        """The levels of pairs by distance, but for those whose fields are swapped and not equal."""
+        if not (self.swaps or self.nicknames):
+            return by_distance
+        farther, missing = (
+            np.array(codes, np.uint8)
+            for codes in zip(*((one.farther, one.missing) for one in self.levels), strict=True)
+        )
+        # by distance, missing values have the code after farther
+        levels = np.where(by_distance > farther, missing, by_distance)
+        for names in self.nicknames:
+            column, code = levels[:, names.field], self.levels[names.field].nickname
+            column[(column != EQUAL) & names.alike(left, right)] = code
+        for swap in self.swaps:
+            swapped = (levels[:, swap.fields] != EQUAL).all(axis=1) & swap.swapped(left, right)
+            levels[np.ix_(swapped, swap.fields)] = [self.levels[f].swapped for f in swap.fields]
+        return levels
 
     def random_pairs(self, count: int, seed: int) -> tuple[Ints, Ints]:
         """Pairs of rows at random; of a file compared with itself, of two records each."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gramlink.errors import InvalidParameter
 from gramlink.matching.comparison import Comparison, LevelCodes
-from gramlink.matching.passes import Pass, candidates, some_equal
+from gramlink.matching.passes import SWAP, Pass, candidates, some_equal
 from gramlink.records.levels import EQUAL
 
 SAMPLED = 10_000  # records of each side that a pass is tried on
@@ -40,7 +40,8 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
     factor = comparison.pairs / max(1, sample.pairs)
     records = max(len(comparison.left), len(comparison.right))
     room = (EACH * records + AT_LEAST) / factor
-    options = {one: one.finds(matches, comparison.names) for one in _options(comparison)}
+    names, levels = comparison.names, comparison.levels
+    options = {one: one.finds(matches, names, levels) for one in _options(comparison)}
     chosen: list[Pass] = []
     missed = np.ones(MADE_UP, bool)
     while options and len(chosen) < MOST:
@@ -57,7 +58,15 @@ def chosen_passes(comparison: Comparison, seed: int = 2013) -> tuple[Pass, ...]:
             "the fields say too little: with any of them, too many pairs are left to compare",
             hint="add a field, such as a date of birth, or state passes in linkage.toml",
         )
-    return tuple(chosen)
+    return (*chosen, *_of_swaps(comparison))
+
+
+def _of_swaps(comparison: Comparison) -> Iterator[Pass]:
+    """A pass for each two fields that people swap, if it finds few enough pairs."""
+    room = EACH * max(len(comparison.left), len(comparison.right)) + AT_LEAST
+    for swap in comparison.swaps:
+        if swap.pairs <= room:
+            yield Pass({comparison.names[field]: SWAP for field in swap.fields})
 
 
 def _options(comparison: Comparison) -> Iterator[Pass]:
@@ -101,7 +110,7 @@ def _fits(one: Pass, sample: Comparison, room: float) -> bool:
             return False
     else:
         total, (left, right) = sample.pairs, sample.random_pairs(TRIED, seed=1)
-    near = one.finds(sample.levels_of(left, right), sample.names)
+    near = one.finds(sample.levels_of(left, right), sample.names, sample.levels)
     expected = float(near.mean()) * total if total else 0.0
     if len(equal) or expected > ROUGHLY * room:
         return expected <= room

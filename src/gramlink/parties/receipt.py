@@ -12,7 +12,7 @@ from gramlink.embedding.projection import Projection
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.parties.agreement import check_facts
 from gramlink.parties.owner import Owner
-from gramlink.records.levels import Levels
+from gramlink.records.levels import SWAPPED
 
 WHAT = "the results of the linkage unit"
 
@@ -100,18 +100,21 @@ def _check_columns(
 
 def _check_cells(owner: Owner, projection: Projection, name: str, table: pl.DataFrame) -> None:
     """Refuse a table with a cell that is not a pseudonym, an owner, a number or a level."""
-    edits = {f"{LEVEL}{field.name}": owner.schema.edits_of(field) for field in owner.schema.fields}
+    schema = owner.schema
+    levels = {  # veiled records tell that fields are swapped without being asked
+        f"{LEVEL}{field.name}": {*schema.levels_of(field).names, SWAPPED} for field in schema.fields
+    }
     for column in table.columns:
         cells = table[column]
         if column in _ids(table):
             fine = cells.str.contains(PSEUDONYM)
         elif column in ("owner", *OWNERS):
             fine = cells.is_in(projection.owners)
-        elif column in edits:
-            fine = cells.is_in(Levels(edits[column]).names)
+        elif column in levels:
+            fine = cells.is_in(levels[column])
         else:
             continue
-        if not fine.fill_null(value=column in edits).all():
+        if not fine.fill_null(value=column in levels).all():
             raise _strange(f"a cell of {name} in {column} is not as we write it")
 
 

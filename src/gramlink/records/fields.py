@@ -40,7 +40,7 @@ _MINING = ("miner", "size", "q_min", "q_max", "height", "grams", "marks", "share
 # The owners need not agree on these: they describe the field in one owner's file.
 OWN = ("column", "missing", "format", "codes")
 _SETTINGS: dict[str, tuple[str, ...]] = {
-    "text": (*_SPELLING, *_MINING),
+    "text": (*_SPELLING, *_MINING, "nicknames"),
     "digits": ("length",),
     "date": ("format",),
     "category": ("codes", *_SPELLING),
@@ -101,6 +101,7 @@ class Field(Frozen):
     q_max: int = Setting(default=3, ge=1, le=6)
     height: int = Setting(default=7, ge=1, le=32)
     marks: bool = False  # whether grams say where a text starts and ends; as the miner can
+    nicknames: Literal["", "en", "de"] = ""  # the language whose nicknames are known
     grams: tuple[str, ...] = Setting(
         default=(), max_length=1000
     )  # the base itself, for miner = "public"
@@ -212,6 +213,8 @@ class Field(Frozen):
     def agreed(self) -> dict[str, Any]:
         """The settings that all owners must have in common."""
         kept = {"kind", "edits", *_SETTINGS[self.kind]} - set(OWN)
+        if not self.nicknames:
+            kept -= {"nicknames"}
         if self.kind == "text":
             kept -= {"grams"} if self.mined else set(_MINING) - {"miner", "grams"}
         return self.model_dump(mode="json", include=kept)

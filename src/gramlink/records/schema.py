@@ -18,6 +18,7 @@ from gramlink.io.files import digest
 from gramlink.privacy.numbers import positive_epsilon
 from gramlink.records.choices import ENCODINGS, POLICIES, RULES, VECTORS, one_of
 from gramlink.records.fields import Field, Frozen
+from gramlink.records.levels import Levels
 
 PolicyName = Annotated[str, one_of(POLICIES)]
 RuleName = Annotated[str, one_of(RULES)]
@@ -48,6 +49,7 @@ class Schema(Frozen):
     encoding: EncodingName = VECTORS  # what the linkage unit sees of records
     rows: int = Setting(default=16, ge=1, le=64)  # most keys of a record, where it is seen by keys
     passes: tuple[dict[str, int], ...] = ()  # fields with edits; none: as the data suggest
+    swaps: tuple[tuple[str, str], ...] = ()  # fields whose values people swap
     decide: RuleName = "one-to-one"
     accept: float = Setting(default=0.5, ge=0, le=1)
     review: float = Setting(default=0.1, ge=0, le=1)
@@ -72,6 +74,16 @@ class Schema(Frozen):
                     )
         if self.passes and len(names) == 1:
             raise ValueError("passes need records with several fields")
+        swapped = [name for pair in self.swaps for name in pair]
+        for name in swapped:
+            if name not in names:
+                raise ValueError(f"swaps: there is no field {name}")
+            if swapped.count(name) > 1:
+                raise ValueError(f"swaps: {name} is there twice")
+        for pair in self.swaps:
+            first, second = (self[name].kind for name in pair)
+            if first != second:
+                raise ValueError(f"swaps: {pair[0]} is {first} and {pair[1]} is {second}")
         return self
 
     def __getitem__(self, name: str) -> Field:
@@ -80,6 +92,16 @@ class Schema(Frozen):
     def edits_of(self, field: Field) -> int:
         """How many edits of a field are told apart."""
         return self.edits if field.edits is None else field.edits
+
+    def levels_of(self, field: Field) -> Levels:
+        """The levels that a field can have."""
+        edits, nicknames = self.edits_of(field), bool(field.nicknames)
+        for one, other in self.swaps:
+            if field.name == one:
+                return Levels(edits, other, nicknames=nicknames)
+            if field.name == other:
+                return Levels(edits, one, leads=False, nicknames=nicknames)
+        return Levels(edits, nicknames=nicknames)
 
     @property
     def costs(self) -> dict[str, Fraction]:
@@ -100,6 +122,8 @@ class Schema(Frozen):
         own = {"id", "unique", "epsilon", "fields"}
         if self.encoding == VECTORS:
             own.add("rows")  # every record is one
+        if not self.swaps:
+            own.add("swaps")
         settings = self.model_dump(mode="json", exclude=own)
         settings["fields"] = {field.name: field.agreed for field in self.fields}
         return settings
@@ -171,6 +195,9 @@ def schema_from(document: dict[str, Any], name: str) -> Schema:
             document[setting] = float(document[setting])
     if isinstance(document.get("passes"), list):
         document["passes"] = tuple(document["passes"])
+    if isinstance(document.get("swaps"), list):
+        pairs = document["swaps"]
+        document["swaps"] = tuple(tuple(p) if isinstance(p, list) else p for p in pairs)
     listed = []
     for key, settings in fields.items():
         if "name" in settings:

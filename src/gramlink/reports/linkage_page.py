@@ -54,7 +54,9 @@ def _draw_levels(axes: Any, model: Model) -> None:
     labels, places, place = [], [], 0.0
     for name, levels in zip(model.names, model.levels, strict=True):
         near = _COLOURS[: levels.farther]
-        colours = (*near, *_COLOURS[-2:]) if levels.edits < 3 else (BLUE,) * len(levels)
+        told = levels.missing - levels.farther - 1  # nicknames and swapped fields
+        rest = (_COLOURS[-2], *_COLOURS[:told], _COLOURS[-1])
+        colours = (*near, *rest) if levels.edits < 3 else (BLUE,) * len(levels)
         for level, colour in zip(levels.names, colours, strict=True):
             axes.barh(place, model.weights[name][level], color=colour, height=0.85)
             labels.append(f"{_shortened(name)}: {level}" if level == "equal" else level)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gramlink.deciding.explanation import Explanation, Reason
 from gramlink.deciding.linkage import Linkage
+from gramlink.records.levels import Levels
 from gramlink.scoring.model import Model
 
 WIDTH = 30  # columns of a waterfall
@@ -27,7 +28,9 @@ def weight_lines(model: Model) -> Iterator[str]:
     """What each level of each field adds to a match weight; nothing if there is no match."""
     if model.prior * model.pairs < 1:
         return
-    levels = max(model.levels, key=len).names
+    partner = max(of.partner for of in model.levels)
+    nicknames = any(of.nicknames for of in model.levels)
+    levels = Levels(max(of.edits for of in model.levels), partner, nicknames=nicknames).names
     yield f"{'field':<20} " + " ".join(f"{level:>9}" for level in levels)
     for name, weights in model.weights.items():
         cells = (f"{weights[level]:>+z9.1f}" if level in weights else " " * 9 for level in levels)

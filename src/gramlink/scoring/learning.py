@@ -24,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 ENOUGH_RECORDS = 250_000  # of the left file, to learn from what no match looks like
 LEAST = 1e-9  # a share
 MOSTLY_EQUAL, WITHIN = 0.96, 0.03  # what one would guess of matches: equal, within some edits
+SELDOM_CALLED, SELDOM_SWAPPED = 0.01, 0.002  # by a nickname, and swapped
 BELIEVED = 100.0  # pairs that this guess is worth
 KINDRED = 0.01  # the share of candidates that known relatives may be, to start from
 FIRMLY = 10_000.0  # and in a file where relatives may outnumber matches by far, at first
@@ -75,10 +76,9 @@ def _with_related(model: Model, compared: Compared) -> Model:
     found = grown(patterns, gaps, lambda _: known, [start], [FIRMLY], gaps.none)
     factor = compared.pairs / within.pairs
     model = replace(model, related=found.sorts[1:])
+    shares = random.shares, model.random.shares, model.levels
     related = tuple(
-        Sort(
-            sort.count * factor, tuple(map(_moved, sort.shares, random.shares, model.random.shares))
-        )
+        Sort(sort.count * factor, tuple(map(_moved, sort.shares, *shares)))
         for sort in found.sorts
         if not model.same_person(sort)
     )
@@ -94,11 +94,12 @@ def _with_matches(model: Model, patterns: Patterns, kin: Sequence[Kin]) -> Model
         return replace(model, matches=(replace(model.matches[0], count=0.0),))
     start = model.matches[0]
     relatives = [one for one in kin if one.seen is not None]
-    neighbours = [_kindred(one, start, model.random) for one in kin if one.seen is None]
+    usual = model.random, model.levels
+    neighbours = [_kindred(one, start, *usual) for one in kin if one.seen is None]
     model = replace(
         model,
         related=(*model.related, *neighbours),
-        known=tuple(_kindred(one, start, model.random) for one in relatives),
+        known=tuple(_kindred(one, start, *usual) for one in relatives),
     )
 
     def known(sorts: Sequence[Sort]) -> Floats:
@@ -109,7 +110,7 @@ def _with_matches(model: Model, patterns: Patterns, kin: Sequence[Kin]) -> Model
     def reshaped(sorts: Sequence[Sort]) -> list[Sort]:
         """Relatives are recorded with the errors that matches have."""
         after = 1 + len(relatives)
-        alike = (_kindred(one, sorts[0], model.random) for one in relatives)
+        alike = (_kindred(one, sorts[0], *usual) for one in relatives)
         same = (
             replace(new, count=old.count) for new, old in zip(alike, sorts[1:after], strict=True)
         )
@@ -237,7 +238,7 @@ def beginnings(
         shares = []
         for field, of in enumerate(patterns.of_fields):
             sums = np.bincount(patterns.levels[:, field], weights, minlength=len(of))
-            shares.append(shared(sums.astype(np.float64), PRIOR))
+            shares.append(shared(sums.astype(np.float64), PRIOR, of))
         yield Sort(float(weights.sum()), tuple(shares))
         surprise[unlike <= 1] = 0
 
@@ -267,19 +268,20 @@ def changed(
             yield Sort(sort.count * part, shares)
 
 
-def _moved(shares: Floats, here: Floats, there: Floats) -> Floats:
+def _moved(shares: Floats, here: Floats, there: Floats, levels: Levels) -> Floats:
     """Shares of related pairs as they are between the files, from those within the left one.
 
     The other file may write a field otherwise. A level that random pairs have less
     often there is as much rarer for related ones, and what is lost goes to the levels that
     random pairs have more often.
     """
-    kept = (shares * np.minimum(1, there / here))[:-1]
-    more = np.maximum(there - here, 0)[:-1]
+    speaking = slice(levels.speaking)
+    kept = (shares * np.minimum(1, there / here))[speaking]
+    more = np.maximum(there - here, 0)[speaking]
     if more.sum() <= 0:
         return shares
     known: Floats = kept + (1 - kept.sum()) * more / more.sum()
-    return shared(np.append(known, 0.0), LEAST)
+    return shared(known, LEAST, levels)
 
 
 def random_pairs(compared: Compared, gaps: Gaps) -> Sort:
@@ -290,21 +292,28 @@ def random_pairs(compared: Compared, gaps: Gaps) -> Sort:
     ):
         known = 1 - gaps.of_field(field)
         equal = min(chance.equal / known, 1.0) if known > 0 else 0.0
+        swapped = chance.swapped / known if levels.leads and known > 0 else 0.0
         counts = np.array(chance.counts, np.float64) + PRIOR / len(levels)
         counts[[EQUAL, levels.missing]] = 0
-        counts *= (1 - equal) / counts.sum()
+        if levels.swapped is not None:
+            counts[levels.swapped] = 0
+        counts *= (1 - equal - swapped) / counts.sum()
         counts[EQUAL] = equal
-        shares.append(shared(counts, PRIOR / (len(levels) * max(1, compared.pairs))))
+        if levels.swapped is not None:
+            counts[levels.swapped] = swapped
+        shares.append(shared(counts, PRIOR / (len(levels) * max(1, compared.pairs)), levels))
     return Sort(float(compared.pairs), tuple(shares))
 
 
-def _kindred(kin: Kin, match: Sort, random: Sort) -> Sort:
+def _kindred(kin: Kin, match: Sort, random: Sort, of_fields: Sequence[Levels]) -> Sort:
     """Relatives: as near as matches where they have the same value, else as others who do not."""
     shares = []
-    for equal, same, usual in zip(kin.equal.tolist(), match.shares, random.shares, strict=True):
+    equal = kin.equal.tolist()
+    fields = zip(equal, match.shares, random.shares, of_fields, strict=True)
+    for often, same, usual, of in fields:
         unlike = usual / (1 - usual[EQUAL])
         unlike[EQUAL] = 0
-        shares.append(shared(equal * same + (1 - equal) * unlike, LEAST))
+        shares.append(shared(often * same + (1 - often) * unlike, LEAST, of))
     return Sort(kin.count, tuple(shares), kin.seen or 1.0)
 
 
@@ -314,5 +323,12 @@ def _guess(of_fields: Sequence[Levels]) -> tuple[Floats, ...]:
     for levels in of_fields:
         share = np.full(len(levels), WITHIN / max(1, levels.edits))
         share[EQUAL], share[levels.farther] = MOSTLY_EQUAL, 1 - MOSTLY_EQUAL - WITHIN
-        shares.append(shared(share, 0))
+        if levels.nickname is not None:
+            share[levels.nickname] = SELDOM_CALLED
+            share[levels.farther] -= SELDOM_CALLED / 2
+            share[EQUAL] -= SELDOM_CALLED / 2
+        if levels.swapped is not None:
+            share[levels.swapped] = SELDOM_SWAPPED
+            share[levels.farther] -= SELDOM_SWAPPED * levels.leads
+        shares.append(shared(share, 0, levels))
     return tuple(shares)

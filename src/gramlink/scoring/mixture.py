@@ -68,8 +68,8 @@ class Sort:
     """Pairs of one sort: how many there are, and the share of each level in each field.
 
     Shares are of the pairs in which both values are known; that of *missing* is 1, since a
-    missing value speaks for no sort. Only the part `seen` of its pairs has patterns that are among
-    those of the candidates.
+    missing value speaks for no sort, and so is that of any other level that does not speak. Only
+    the part `seen` of its pairs has patterns that are among those of the candidates.
     """
 
     count: float
@@ -126,7 +126,7 @@ def fit(
     most = max(map(len, patterns.of_fields))
     believed = np.stack([_table(belief.shares, most) * belief.count for belief in beliefs])
     thought = np.stack([_table(belief.shares, most) for belief in beliefs])
-    real = np.stack([np.arange(most) < of.missing for of in patterns.of_fields])
+    real = np.stack([np.arange(most) < of.speaking for of in patterns.of_fields])
     more = PRIOR * real / real.sum(axis=1, keepdims=True)
     counts = np.array([sort.count for sort in free])
     seen = np.array([sort.seen for sort in free])
@@ -160,9 +160,9 @@ def _table(shares: Sequence[Floats], most: int) -> Floats:
     return np.stack([np.pad(one, (0, most - len(one)), constant_values=1.0) for one in shares])
 
 
-def shared(sums: Floats, more: float) -> Floats:
-    """The shares of the levels, by how many pairs have each, and some more."""
-    shares = np.ones(len(sums))
-    known = sums[:-1] + more  # all but missing, which is the last
-    shares[:-1] = known / known.sum()
+def shared(sums: Floats, more: float, levels: Levels) -> Floats:
+    """The shares of the levels, by how many pairs have each, and some more; 1 if one is silent."""
+    shares = np.ones(len(levels))
+    known = sums[: levels.speaking] + more
+    shares[: levels.speaking] = known / known.sum()
     return shares

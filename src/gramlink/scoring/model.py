@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from gramlink.io.files import DAMAGE, damaged, from_json, to_json
 from gramlink.matching.chance import Gaps
-from gramlink.matching.passes import Pass
-from gramlink.records.levels import EQUAL, Levels
+from gramlink.matching.passes import SWAP, Pass
+from gramlink.records.levels import EQUAL, SWAPPED, Levels
 from gramlink.scoring.mixture import Patterns, Sort
 
 Floats = npt.NDArray[np.float64]
@@ -164,9 +164,16 @@ class Model:
         return sum(self._often(sort, field) for field in self._telling)
 
     def _often(self, sort: Sort, field: int) -> bool:
+        levels, shares = self.levels[field], sort.shares[field]
         # within two edits many dates and postcodes are by chance
-        near = sort.shares[field][: min(EQUAL + 2, self.levels[field].farther)]
-        return float(near.sum()) >= SELDOM
+        near = float(shares[: min(EQUAL + 2, levels.farther)].sum())
+        if levels.nickname is not None:
+            near += float(shares[levels.nickname])
+        if levels.swapped is not None:
+            leader = field if levels.leads else self.names.index(levels.partner)
+            swapped = float(sort.shares[leader][self.levels[leader].missing - 1])
+            near = near + swapped if levels.leads else swapped + (1 - swapped) * near
+        return near >= SELDOM
 
     @property
     def _telling(self) -> list[int]:
@@ -212,12 +219,21 @@ class Model:
         missing = self.gaps.draw(SIMULATED, source)
         for sort in self.matches:
             levels = np.stack(
-                [source.choice(len(one) - 1, SIMULATED, p=one[:-1]) for one in sort.shares], axis=1
+                [
+                    source.choice(of.speaking, SIMULATED, p=one[: of.speaking])
+                    for one, of in zip(sort.shares, self.levels, strict=True)
+                ],
+                axis=1,
             )
+            for field, of in enumerate(self.levels):
+                if of.swapped is not None and not of.leads:
+                    leader = self.names.index(of.partner)
+                    swapped = levels[:, leader] == self.levels[leader].swapped
+                    levels[swapped, field] = of.swapped
             levels = np.where(missing, [of.missing for of in self.levels], levels)
             missed = np.ones(SIMULATED)
             for one in self.passes:
-                missed *= 1 - one.share * one.finds(levels, self.names)
+                missed *= 1 - one.share * one.finds(levels, self.names, self.levels)
             found += sort.count / total * float(1 - missed.mean())
         return found
 
@@ -230,6 +246,11 @@ class Model:
                 "levels": {
                     name: levels.names for name, levels in zip(self.names, self.levels, strict=True)
                 },
+                "swaps": [
+                    [name, levels.partner]
+                    for name, levels in zip(self.names, self.levels, strict=True)
+                    if levels.partner and levels.leads
+                ],
                 "passes": [_spelt_pass(one) for one in self.passes],
                 "gaps": _spelt_gaps(self.gaps),
                 "random": self._sort(self.random),
@@ -267,7 +288,7 @@ class Model:
         content = from_json("model", data, name)
         try:
             names = tuple(content["levels"])
-            levels = tuple(Levels.named(content["levels"][field]) for field in names)
+            levels = _levels(content["levels"], content.get("swaps", []))
 
             def sort(one: Mapping[str, Any]) -> Sort:
                 shares = tuple(np.array(one["shares"][field], float) for field in names)
@@ -288,8 +309,8 @@ class Model:
                     sort(inside["random"]),
                     tuple(map(sort, inside["related"])),
                 )
-            edits = {name: one.edits for name, one in zip(names, levels, strict=True)}
-            passes = tuple(_pass(one, edits) for one in content["passes"])
+            of_fields = dict(zip(names, levels, strict=True))
+            passes = tuple(_pass(one, of_fields) for one in content["passes"])
             if not isinstance(content["steady"], bool):
                 raise ValueError("it does not say whether it is steady")
             if int(content["pairs"]) < 1 or not content["matches"] or not names:
@@ -319,17 +340,35 @@ def _number(value: Any) -> float:
     return number
 
 
+def _levels(names: Mapping[str, Any], swaps: list[list[str]]) -> tuple[Levels, ...]:
+    """The levels of each field, of which some are swapped with each other."""
+    roles = {one: (other, True) for one, other in swaps}
+    roles |= {other: (one, False) for one, other in swaps}
+    if len(roles) < 2 * len(swaps) or not roles.keys() <= names.keys():
+        raise ValueError("a field is swapped with two others, or is not there")
+    roles = {name: roles.get(name, ("", True)) for name in names}
+    return tuple(
+        Levels.named(names[name], partner, leads=leads) for name, (partner, leads) in roles.items()
+    )
+
+
 def _spelt_pass(one: Pass) -> dict[str, Any]:
-    return {"edits": dict(one.edits), "label": one.label, "share": one.share}
+    edits = {name: SWAPPED if most == SWAP else most for name, most in one.edits.items()}
+    return {"edits": edits, "label": one.label, "share": one.share}
 
 
-def _pass(spelt: dict[str, Any], most: dict[str, int]) -> Pass:
+def _pass(spelt: dict[str, Any], levels: dict[str, Levels]) -> Pass:
     """What `_spelt_pass` made."""
-    edits, label, share = spelt["edits"], spelt["label"], spelt["share"]
+    label, share = spelt["label"], spelt["share"]
     if not isinstance(label, str) or not label.isprintable() or not 0 < share <= 1:
         raise ValueError("a pass has no label, or finds a share that cannot be")
-    if not all(name in most and edits[name] in range(most[name] + 1) for name in edits):
-        raise ValueError("a pass has other fields, or too many edits")
+    edits = {name: SWAP if most == SWAPPED else most for name, most in spelt["edits"].items()}
+    if not edits.keys() <= levels.keys():
+        raise ValueError("a pass has other fields")
+    for name, most in edits.items():
+        swaps = most == SWAP and edits.get(levels[name].partner) == SWAP
+        if not swaps and most not in range(levels[name].edits + 1):
+            raise ValueError("a pass has too many edits, or swaps one field alone")
     return Pass(edits, label, float(share))
 
 

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from gramlink.embedding.projection import agree
 from gramlink.encodings.secret import Secret
+from gramlink.encodings.veil.keys import EITHER
 from gramlink.encodings.veil.veiled import VeiledRecords
 from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.lab.datasets import persons
+from gramlink.lab.datasets.populations import NAMES_AND_BIRTH, Population
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
 from gramlink.records.fields import Field
@@ -139,6 +141,51 @@ def test_pairs_that_share_no_key_miss_everything(owners, keys):
     assert compared.sizes == (len(one), len(other))
     assert compared.within_left(10).pairs == 0
     assert len(compared.frequencies().shares) == len(NAMES)
+
+
+def test_fields_that_differ_and_are_the_same_either_way_round_are_swapped():
+    either, born = [["given_name", "surname", EITHER]], [["born", "whole"]]
+    rest = ("19800214", "12345", "F")
+    ours = (("ANNA", "MILLER", *rest), ("JOHN", "ADAM", "19700101", "", ""))
+    theirs = (("MILLER", "ANNA", *rest), ("JOHN", "ADAM", "19700102", "", ""))
+    one, other = (
+        veiled(Party(name, b"key", rows), [either, born])
+        for name, rows in (("clinic", ours), ("office", theirs))
+    )
+    compared = one.compare(other)
+    found = compared.candidates(())
+    names = [
+        [of.names[code] for of, code in zip(compared.levels, row, strict=True)]
+        for row in found.levels.tolist()
+    ]
+    assert [row[:2] for row in names] == [["swapped", "swapped"], ["equal", "equal"]]
+    assert [of.partner for of in compared.levels[:3]] == ["surname", "given_name", ""]
+    chances = compared.by_chance()
+    assert [len(one.counts) for one in chances] == list(map(len, compared.levels))
+    assert chances[0].swapped > 0 == chances[2].swapped
+    plain = veiled(Party("clinic", b"key", ours), [born])
+    assert not any(of.partner for of in plain.compare(plain).levels)
+
+
+def test_people_whose_names_are_swapped_are_linked_under_the_veil():
+    fields = (
+        Field(name="given_name", miner="exact", size=30),
+        Field(name="surname", miner="exact", size=30),
+        Field(name="date_of_birth", kind="date"),
+        Field(name="sex", kind="category", length=1),
+    )
+    schema = Schema(fields=fields, encoding="veiled")
+    files = Population(600, overlap=0.8, columns=NAMES_AND_BIRTH, swapped=0.1).draw(seed=1)
+    owners = [
+        Owner(name, read_records(file, schema), schema, name.encode())
+        for name, file in (("clinic", files.left), ("office", files.right))
+    ]
+    projection = agree(*(owner.mine(None) for owner in owners))
+    linkage = LinkageUnit.of(*(one.embed(projection, secret=SECRET) for one in owners)).link()
+    links = owners[0].translate(owners[1].translate(linkage.links))
+    found, truth = set(zip(links.left, links.right, strict=True)), set(files.truth.rows())
+    assert (linkage.links.details["level_given_name"] == "swapped").sum() > 40
+    assert 2 * len(found & truth) / (len(found) + len(truth)) > 0.95
 
 
 def test_persons_are_linked_under_the_veil_by_three_owners_and_by_two():

@@ -17,6 +17,7 @@ from gramlink.records.levels import EQUAL, Levels
 
 SAMPLE = 10**9  # pairs that what is known counts as
 FAR = 0.46  # the share of parities in which two values differ that have nothing in common
+SWAPPED = 2.0**-23  # the share of pairs that have each other's names the other way round
 ALIKE = 0.6  # the share of fields that are near in pairs that are taken for matches
 
 
@@ -60,7 +61,7 @@ def passes_of(
         edits = dict(_edits(key, dict(zip(names, levels, strict=True))))
         plain = Pass(edits)
         others = np.delete(shared.keys, place, axis=1).any(axis=1)
-        some = alike & others & plain.finds(shared.levels, names)
+        some = alike & others & plain.finds(shared.levels, names, levels)
         share = (int(shared.keys[some, place].sum()) + 1) / (int(some.sum()) + 1)
         found.append(Pass(edits, label=str(key), share=share))
     return tuple(found)

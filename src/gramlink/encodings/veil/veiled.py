@@ -12,8 +12,8 @@ import numpy.typing as npt
 import polars as pl
 
 from gramlink.encodings.encoding import Compared, EncodedRecords, LevelCodes, Material, Rows
-from gramlink.encodings.veil.chance import by_chance, passes_of
-from gramlink.encodings.veil.keys import read_keys
+from gramlink.encodings.veil.chance import SWAPPED, by_chance, passes_of
+from gramlink.encodings.veil.keys import EITHER, read_keys
 from gramlink.encodings.veil.layout import Layout, spelt
 from gramlink.encodings.veil.plan import check_plan, of_households, planned
 from gramlink.encodings.veil.relatives import kin_of
@@ -26,7 +26,7 @@ from gramlink.matching.pairs import Pairs, Progress
 from gramlink.matching.passes import Candidates, Pass
 from gramlink.privacy.exposure import Disclosure
 from gramlink.records.fields import Field
-from gramlink.records.levels import Levels
+from gramlink.records.levels import EQUAL, Levels
 from gramlink.records.schema import Schema
 
 Bytes = npt.NDArray[np.uint8]
@@ -202,7 +202,43 @@ class ComparedRows:
     @property
     def levels(self) -> tuple[Levels, ...]:
         """The levels that each field tells apart."""
-        return tuple(Levels(len(one) - 1) for one in self.ours.cut_offs)
+        partners = {one: (other, True) for one, other in self._swaps}
+        partners |= {other: (one, False) for one, other in self._swaps}
+        roles = (partners.get(name, ("", True)) for name in self.names)
+        return tuple(
+            Levels(len(cuts) - 1, partner, leads=leads)
+            for cuts, (partner, leads) in zip(self.ours.cut_offs, roles, strict=True)
+        )
+
+    @property
+    def _swaps(self) -> dict[tuple[str, ...], list[int]]:
+        """Two fields that keys have either way round, and these keys; no field twice."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        for place, key in enumerate(self.ours.layout.keys):
+            for one in key.components:
+                taken = {name for fields in found for name in fields}
+                if one.part == EITHER and (one.fields in found or taken.isdisjoint(one.fields)):
+                    found.setdefault(one.fields, []).append(place)
+        return found
+
+    @cached_property
+    def _told(self) -> LevelCodes:
+        """The levels of the pairs that share a key.
+
+        Two fields that differ, and are the same either way round, are swapped.
+        """
+        levels = self.shared.levels.copy()
+        for fields, keys in self._swaps.items():
+            both = [self.names.index(name) for name in fields]
+            codes = np.array([(of.farther, of.missing) for of in (self.levels[f] for f in both)]).T
+            found = levels[:, both]
+            unlike = ((found != EQUAL) & (found <= codes[0])).all(axis=1)
+            swapped = self.shared.keys[:, keys].any(axis=1) & unlike
+            # in a row, missing values have the code after farther
+            found = np.where(found > codes[0], codes[1], found)
+            found[swapped] = codes[1] - 1
+            levels[:, both] = found
+        return levels
 
     @property
     def pairs(self) -> int:
@@ -240,7 +276,7 @@ class ComparedRows:
         return Candidates(
             shared.left,
             shared.right,
-            shared.levels,
+            self._told,
             self.suited_passes(),
             tuple(shared.keys.sum(axis=0).tolist()),
             tuple(first.tolist()),
@@ -255,17 +291,23 @@ class ComparedRows:
         found = np.tile(np.array([of.missing for of in self.levels], np.uint8), (len(left), 1))
         place = self.shared.place(left.astype(np.int64), right.astype(np.int64))
         known = np.flatnonzero(place >= 0)
-        found[known] = self.shared.levels[place[known]]
+        found[known] = self._told[place[known]]
         return found
 
     def by_chance(self) -> tuple[Chance, ...]:
         """What everybody knows of such fields."""
-        return by_chance(self.ours.fields, self.ours.cut_offs, self.gaps())
+        found = by_chance(self.ours.fields, self.ours.cut_offs, self.gaps())
+        return tuple(
+            Chance(chance.equal, np.insert(chance.counts, of.swapped, 0), SWAPPED)
+            if of.swapped is not None
+            else chance
+            for chance, of in zip(found, self.levels, strict=True)
+        )
 
     def gaps(self) -> Gaps:
         """Which fields pairs miss, of those that share a key."""
         missing = np.array([of.missing for of in self.levels])
-        return Gaps.seen(self.shared.levels == missing)
+        return Gaps.seen(self._told == missing)
 
     def frequencies(self) -> Frequencies:
         """The same for all values: the unit sees none."""

@@ -81,6 +81,8 @@ q_max = 3                  # and of the longest
 marks = true               # grams say where a text starts and ends; not in a tree, nor in fpm
 height = 7                 # symbols of the longest prefix in a tree
 """
+GIVEN = "given_name"
+SWAPS = ((GIVEN, "surname"), ("address_1", "address_2"))  # texts that people swap
 ALONE = 1000  # grams for a text that is the only field: as many as the records make known
 _USUAL_ALPHABETS = {"text": ALPHABET, "category": LETTERS + DIGITS}
 
@@ -117,6 +119,12 @@ class Proposal:
         return True
 
     @property
+    def swaps(self) -> tuple[tuple[str, str], ...]:
+        """The fields whose values people swap."""
+        texts = {field.name for field in self.fields if field.guess.kind == "text"}
+        return tuple(pair for pair in SWAPS if texts.issuperset(pair))
+
+    @property
     def text(self) -> str:
         """What goes into linkage.toml.
 
@@ -130,6 +138,7 @@ class Proposal:
             "unique = true              # yours: nobody is in your file twice\n",
             "epsilon = 1                # yours: the privacy cost of mining; smaller is safer\n",
             _ONE if len(self.fields) == 1 else _SEVERAL + _VEILED[self.veiled],
+            _setting("swaps", self.swaps, "people swap these") if self.swaps else "",
             "\n" + _KINDS,
             *("\n" + _field_text(field, alone=len(self.fields) == 1) for field in self.fields),
         ]
@@ -166,6 +175,8 @@ def _field_text(field: ProposedField, *, alone: bool) -> str:
         lines.append(_setting("length", guess.length))
     if guess.kind == "text":
         lines.append(_setting("share", guess.share))
+        if field.name == GIVEN:
+            lines.append('# nicknames = "en"         # or de; with vectors: nicknames, too\n')
         if alone:
             lines.append(_setting("size", ALONE, "as many grams as the records make known"))
     return "".join(lines)
