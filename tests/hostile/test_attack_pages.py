@@ -27,6 +27,7 @@ from gramlink.matching.passes import Pass
 from gramlink.records.levels import Levels
 from gramlink.records.quality import FieldQuality, Identical, Quality, Worst
 from gramlink.records.reading import Problem
+from gramlink.reports.audit_page import audit_page
 from gramlink.reports.check_page import check_page
 from gramlink.reports.linkage_page import linkage_page, linkage_shown
 from gramlink.reports.page import templates
@@ -137,6 +138,23 @@ def check(text):
     return check_page(Quality(text, 9, (field,), 5, 1, 0, (Worst(1, (text,)),), same, True))
 
 
+def audit(text):
+    attack = {
+        "encoding": "veiled", "attack": text, "register": 1.0, "named": 0.1, "precision": 0.2,
+        "control": True, "anonymity": [1, 2, 3, 4, 5, 6],
+    }  # fmt: skip
+    facts = {
+        "records": 9,
+        "attacks": [attack],
+        "drivers": [{"without": text, "named": 1, "of": 2}],
+        "made_up": [text],
+        "advice": [text],
+        "about": {text: text},
+        "no_proof": text,
+    }
+    return audit_page(text, facts)
+
+
 def linkage(text):
     sort = Sort(10.0, (np.array([0.95, 0.05, 1]), np.array([0.8, 0.12, 0.08, 1])))
     gaps = Gaps(np.zeros((1, 2), np.bool_), np.ones(1))
@@ -202,6 +220,7 @@ PAGES = {
     "a party that waits": lambda text: party_page(text, "bundles", "accepted"),
     "a party that is late": lambda text: party_page(text, "mined", place=2),
     "check": check,
+    "audit": audit,
     "linkage": lambda text: linkage_page(text, linkage(text), {text: text}),
     "demo of persons": persons,
     "demo of names": names,
