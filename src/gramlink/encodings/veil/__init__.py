@@ -10,5 +10,6 @@ plan          which keys a record has, chosen with what is known of any populati
 sketch        parities of a value, and how many of them differ after so many edits
 rows          what an owner sends
 shared        what the linkage unit finds in the rows that two owners share
+compared      the same as scoring sees it, with what chance and relatives make of it
 veiled        the encoding
 """

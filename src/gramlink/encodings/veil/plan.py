@@ -9,9 +9,10 @@ together.
 Privacy: reads no record.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from heapq import nlargest
 from itertools import combinations
 
 import numpy as np
@@ -27,10 +28,11 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 MOST_FIELDS = 10  # that keys are made of: with more, there are too many keys to try
-MOST_ALIKE = 12  # keys of the same fields that are tried beside others
+MOST_TRIED = 16  # keys of the same fields
 MADE_UP, SEED = 4096, 2013
 FINE, FINER = 2**10, 2**20  # shares are in parts of these
 SMALLEST, LARGEST = 3.0, 6.3  # files of a thousand to two million records, as powers of ten
+SOME_SIZES = 10.0 ** np.linspace(SMALLEST, LARGEST, 8)
 MISSING = 0.05
 MOVED, SWAPPED = 0.1, 0.01
 EXCHANGED = 0.2  # of typos, the share that exchange two symbols
@@ -95,14 +97,13 @@ def _stated(schema: Schema) -> tuple[Key, ...]:
 @lru_cache(maxsize=16)
 def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
     people = _People.made_up(fields)
-    keys = list(_allowed(_telling(fields)))
+    keys = _best_of_each(list(_allowed(_telling(fields))), people.promise, MOST_TRIED)
     found, harm = np.empty((len(keys), MADE_UP), np.uint16), np.empty(len(keys))
     for n, key in enumerate(keys):
         shares, harm[n] = people.found(key)
         found[n] = np.rint(shares * FINE)
-    some = _best_of_each(keys, found.sum(axis=1, dtype=np.int64))
-    keys, finds = [keys[n] for n in some], found[some].astype(np.float64)
-    harm = np.rint(harm[some] * HARM * MADE_UP * FINE * FINER)
+    finds = found.astype(np.float64)
+    harm = np.rint(harm * HARM * MADE_UP * FINE * FINER)
     missed, once_more = np.full(MADE_UP, float(FINER)), np.zeros(MADE_UP)
     chosen: list[Key] = []
     while len(chosen) < most:
@@ -119,16 +120,12 @@ def _chosen(fields: Fields, most: int) -> tuple[Key, ...]:
     return tuple(chosen)
 
 
-def _best_of_each(keys: Sequence[Key], find: npt.NDArray[np.int64]) -> list[int]:
-    """The places of the keys that find most by themselves, of each set of fields some."""
-    taken: dict[tuple[str, ...], int] = {}
-    best = []
-    for n in np.argsort(-find, kind="stable").tolist():
-        fields = keys[n].fields
-        taken[fields] = taken.get(fields, 0) + 1
-        if taken[fields] <= MOST_ALIKE:
-            best.append(n)
-    return best
+def _best_of_each(keys: Sequence[Key], promise: Callable[[Key], int], most: int) -> list[Key]:
+    """The keys that promise most, of each set of fields so many."""
+    of_fields: dict[tuple[str, ...], list[Key]] = {}
+    for key in keys:
+        of_fields.setdefault(key.fields, []).append(key)
+    return [key for some in of_fields.values() for key in nlargest(most, some, key=promise)]
 
 
 def _telling(fields: Fields) -> Fields:
@@ -166,7 +163,7 @@ def _options(fields: Fields) -> Iterator[Key]:
                 yield key
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _People:
     """Made-up matches: how rare their values are, and what has happened to them."""
 
@@ -215,6 +212,22 @@ class _People:
                     untouched = place < of.length - part.symbols
                 kept[name, cut] = same & (~mistyped | untouched) & ~exchanged
         return cls(known, dict(fields), size, bits, equal, kept)
+
+    def promise(self, key: Key) -> int:
+        """About how many matches it finds, in parts of a million, at a glance."""
+        same, bits = 1.0, 0.0
+        for one in key.components:
+            for name in one.fields:
+                same *= self.share[name, one.part]
+                bits += self.known[name].bits * rarity(name, self.kinds[name], one.part)
+        others = 2 * (SOME_SIZES * 2.0**-bits + HOUSEHOLD * together(key, self.kinds))
+        return round(1e6 * same * float(np.exp(-others).mean()))
+
+    @cached_property
+    def share(self) -> dict[tuple[str, str], float]:
+        """How often each part of a field is as it was."""
+        whole = {(name, WHOLE): float(equal.mean()) for name, equal in self.equal.items()}
+        return whole | {part: float(kept.mean()) for part, kept in self.kept.items()}
 
     def found(self, key: Key) -> tuple[Floats, float]:
         """How likely each match is found by it, and how many pairs of strangers, per record."""

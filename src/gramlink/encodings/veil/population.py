@@ -8,6 +8,7 @@ and no privacy.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gramlink.records.proposal.headings import heading_of
 
@@ -73,6 +74,7 @@ _BY_KIND = {
 }
 
 
+@lru_cache(maxsize=1024)
 def known_of(name: str, kind: str) -> Known:
     """What is known of a field by its name, or else by its kind.
 
