@@ -1,12 +1,12 @@
 """The documentation says what the code does today."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli.owners import typed
 from systems import posix
 
 ROOT = Path(__file__).parent.parent
@@ -25,25 +25,15 @@ def test_pages_are_what_the_code_and_the_data_say():
 
 
 @posix
-def test_every_command_of_the_tutorial_works(tmp_path):
+def test_every_command_of_the_tutorial_works(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
     blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     lines = [line[2:] for block in blocks for line in block.splitlines()]
     assert len(lines) > 10
-    scripts = Path(sys.executable).parent
     printed = ""
     for line in lines:
-        run = subprocess.run(
-            line,
-            shell=True,
-            cwd=tmp_path,
-            env={"PATH": f"{scripts}:/usr/bin:/bin", "LANG": "C.UTF-8"},
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-        )
-        assert run.returncode == 0, (line, run.stderr)
-        printed = run.stdout
+        printed = typed(capsys, monkeypatch, line)
     f1 = float(re.search(r"F1 +([\d.]+)", printed)[1])
     assert f1 > 0.9
 

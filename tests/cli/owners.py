@@ -1,5 +1,6 @@
 """Small files of two owners, and commands that run in this process."""
 
+import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -143,6 +144,31 @@ def command(capsys, monkeypatch, args):
             code = end.code or 0
     out, err = capsys.readouterr()
     return Result(code, out, err)
+
+
+def typed(capsys, monkeypatch, line):
+    """What a line prints that somebody types in a shell.
+
+    Commands of ours run in this process, as each start takes a second.
+    """
+    ours = line.startswith("gramlink ")
+    # the shell says which words our command would get
+    asked = f"printf '%s\\0' {line}" if ours else line
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    shell = subprocess.run(
+        asked,
+        shell=True,
+        env={"PATH": path, "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert shell.returncode == 0, (line, shell.stderr)
+    if not ours:
+        return shell.stdout
+    result = command(capsys, monkeypatch, shell.stdout.split("\0")[1:-1])
+    assert result.code == 0, (line, result.err)
+    return result.out
 
 
 def edit(path, old, new):

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from cli.owners import typed
 from end_to_end.processes import PATIENCE, free_port, until
 from systems import posix
 
@@ -12,7 +13,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "exchange.md"
 
 
 @posix
-def test_every_command_of_an_exchange_over_the_network_works(tmp_path):
+def test_every_command_of_an_exchange_over_the_network_works(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = PAGE.read_text("utf-8").partition("## A party that only has a browser")[0]
     lines = [
         re.fullmatch(r"(\w*)\$ (.+)", line).groups()
@@ -45,11 +47,7 @@ def test_every_command_of_an_exchange_over_the_network_works(tmp_path):
             else:
                 for owner in started.keys() & {"hospital", "registry"}:
                     assert started[owner].wait(PATIENCE) == 0, said.read_text()
-                run = subprocess.run(
-                    line, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True
-                )
-                assert run.returncode == 0, (line, run.stderr)
-                printed += run.stdout
+                printed += typed(capsys, monkeypatch, line)
     finally:
         for process in started.values():
             if process.poll() is None:
