@@ -141,6 +141,7 @@ class PersonsDemo(Stage):
             "records": f"{c.count:,} generated persons at each owner, {len(truth):,} in both",
             "cost": privacy,
             "base": f"k = {c.size} for text, {c.miner}; public for the other kinds",
+            "what the unit gets": c.encoding,
             "edits": f"up to {c.edits}",
             "deciding": c.decide,
             "seed of the data": str(c.seed),
@@ -148,6 +149,8 @@ class PersonsDemo(Stage):
         }
 
         def page() -> str:
+            for encoding, share in self.facts["named"].items():
+                facts[f"a curious unit names, {encoding}"] = f"{share:.2%}"
             shown = linkage_shown("gramlink demo: persons", linkage, facts)
             template = templates("lab").get_template("lab/persons.html")
             return template.render(shown, scores=rows, messages=self.messages)
