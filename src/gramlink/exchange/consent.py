@@ -41,6 +41,7 @@ class Terms:
     cost: Fraction
     ledger: Ledger
     data: str  # digest of the data file
+    audited: str  # what the owner's own audit says, in a line
     columns: Mapping[str, list[str]]  # what each field is read from
     returns: Mapping[str, str]  # what goes back to whom
     pinned: bool = False  # whether the other owners gave us their keys themselves
@@ -186,6 +187,7 @@ def _shown(part: Part, terms: Terms, status: ExchangeInfo) -> Iterator[str]:
     count, most = len(part.owner.records), _most_bytes(part.owner)
     shown_as = encoding_of(schema.encoding).shown_as
     yield f"  {count:,} records as {shown_as} under pseudonyms, about {most:,} bytes at most"
+    yield f"    {terms.audited}"
     for field in schema.fields:
         yield f"    column {field.source} as {field.name}, {field.kind}"
     yield "will come back from the linkage unit:"

@@ -26,6 +26,7 @@ from gramlink.exchange.folder import (
 from gramlink.exchange.part import Part, Voice
 from gramlink.exchange.status import place_of
 from gramlink.io.files import owner_name
+from gramlink.parties.audited import audited
 from gramlink.parties.contribution import erase
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
@@ -116,6 +117,7 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
         cost,
         ledger,
         data,
+        audited(choices.data, part.owner.schema),
         columns={field.name: list(field.columns) for field in part.owner.schema.fields},
         returns={party.name: party.returns for party in status.parties},
         pinned=bool(choices.peers),

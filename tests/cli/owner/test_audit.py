@@ -4,6 +4,8 @@ import pytest
 
 from cli.owners import contents
 from gramlink.lab.datasets import persons, register
+from gramlink.parties.audited import audited
+from gramlink.records.schema import load_schema
 
 TOML = """
 edits = 2
@@ -38,7 +40,14 @@ def test_an_audit_says_what_is_named_and_that_failure_proves_nothing(run, people
     assert "is not a proof" in said
     assert "the other owner's records are made up" in said
     assert 'encoding = "veiled"' in said
-    assert set(contents(people)) - set(before) == {"audit.html"}
+    assert set(contents(people)) - set(before) == {"audit.html", "hospital.audit.json"}
+    data, schema = people / "hospital.csv", load_schema(people / "linkage.toml")
+    assert audited(data, schema).startswith("a curious unit could name ")
+    assert audited(data, schema.model_copy(update={"encoding": "veiled"})).startswith("`gramlink")
+    data.write_text(data.read_text() + "\n")
+    assert audited(data, schema).startswith("`gramlink audit hospital.csv` says")
+    (people / "hospital.audit.json").write_text('{"gramlink": "audited", "version": 1}')
+    assert audited(data, schema).startswith("`gramlink audit hospital.csv` says")
     page = (people / "audit.html").read_text("utf-8")
     assert "is not a proof" in page
     assert "Anonymity sets" in page

@@ -55,6 +55,7 @@ def audit(
     from gramlink.audit.situation import refuse_one_field, situation
     from gramlink.io.files import written_whole
     from gramlink.lab.rivals.filtered import filtered
+    from gramlink.parties.audited import Audited
     from gramlink.records.reading import read_records
     from gramlink.reports.audit_page import audit_page
 
@@ -79,6 +80,9 @@ def audit(
             page = files.enter_context(written_whole(report))
             page.write(audit_page(source.data.stem, facts).encode(errors="replace"))
     _say(facts, speaker)
+    if worst := result.worst(schema.encoding):
+        named = Audited.of(source.data, schema.encoding, result.records, worst.claims.named)
+        speaker.say(f"kept in {named.keep(source.data)}: `gramlink exchange` shows it")
     if report:
         speaker.say(f"wrote {report}: for a browser")
     speaker.summary({**facts, "report": report and str(report)})
