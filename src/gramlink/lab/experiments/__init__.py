@@ -2,6 +2,7 @@
 
 from gramlink.lab.experiments.decisions import PADDING, POLICIES
 from gramlink.lab.experiments.experiment import Experiment
+from gramlink.lab.experiments.exposure import EXPOSURE
 from gramlink.lab.experiments.grams import BASE_SIZE, GLOBAL_THRESHOLD
 from gramlink.lab.experiments.lipschitz import COMPARISON, TIME
 from gramlink.lab.experiments.mining import DATASETS, MINING_EPSILON, MINING_SIZE
@@ -15,6 +16,6 @@ EXPERIMENTS: dict[str, Experiment] = {
     one.name: one
     for one in (
         DATASETS, MINING_EPSILON, MINING_SIZE, GLOBAL_THRESHOLD, BASE_SIZE, EPSILON, EDITS, TIME,
-        COMPARISON, PRINTED, POLICIES, PADDING, RIVAL_TABLE, PERSONS,
+        COMPARISON, PRINTED, POLICIES, PADDING, RIVAL_TABLE, PERSONS, EXPOSURE,
     )
 }  # fmt: skip
