@@ -55,6 +55,20 @@ def test_there_are_as_many_sorts_as_the_pairs_ask_for(sorts, seed):
     assert np.abs(expected - wanted).sum() <= 0.06 * wanted.sum()
 
 
+@pytest.mark.parametrize("in_part", [True, False])
+def test_pairs_that_are_known_and_hardly_ever_seen_hide_no_sort(in_part):
+    patterns = patterns_of(RANDOM, USUAL, MOVED)
+    logs = RANDOM.log_expected(patterns.levels)
+    far = (patterns.levels == 2).all(axis=1)
+
+    def known(sorts):
+        # many more than are seen, and their number follows a little from the matches
+        return np.where(far, np.log(1e10 + 1e5 * len(sorts)), logs)
+
+    made = grown(patterns, NOTHING_MISSING, known, [START], [BELIEVED], in_part=in_part).sorts
+    assert (len(made) >= 2) is in_part
+
+
 def test_where_all_is_explained_no_sort_is_added():
     (one,) = found()
     assert one.count < 30

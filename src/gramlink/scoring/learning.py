@@ -120,7 +120,9 @@ def _with_matches(model: Model, patterns: Patterns, kin: Sequence[Kin]) -> Model
         seldom = KINDRED * float(patterns.counts.sum())
         starts = [start, *(replace(sort, count=seldom / sort.seen) for sort in model.known)]
         believed = [BELIEVED, *(SURELY for _ in relatives)]
-        found = grown(patterns, model.gaps, known, starts, believed, reshaped=reshaped)
+        found = grown(
+            patterns, model.gaps, known, starts, believed, reshaped=reshaped, in_part=bool(kin)
+        )
     else:  # relatives must not be taken for matches while they are not known
         found = grown(patterns, model.gaps, known, [start], [FIRMLY])
         beliefs = (Belief(start.shares, BELIEVED), *found.beliefs[1:])
@@ -153,15 +155,16 @@ def grown(
     believed: Sequence[float],
     unseen: float = 0.0,
     reshaped: Reshaped = list,
+    in_part: bool = False,
 ) -> Mixture:
     """A mixture that begins with some sorts and has as many more as are worth it.
 
     What is believed of each of the first is worth so many pairs. For `unseen` see `fit`, for
-    `reshaped` `_settled`.
+    `reshaped` and `in_part` `_settled`.
     """
     log_gaps = gaps.log_shares(patterns.levels, patterns.of_fields)
     beliefs = [Belief(one.shares, worth) for one, worth in zip(start, believed, strict=True)]
-    mixture = _settled(patterns, log_gaps, known, start, beliefs, unseen, reshaped)
+    mixture = _settled(patterns, log_gaps, known, start, beliefs, unseen, reshaped, in_part)
     parameters = 1 + sum(of.farther for of in patterns.of_fields)
     worth = 0.5 * parameters * np.log(float(patterns.counts.sum()) + 1)
     for _ in range(MOST_SORTS):
@@ -180,7 +183,9 @@ def grown(
         if not trials:
             break
         best = max(trials, key=lambda one: one.log_posterior)
-        best = _settled(patterns, log_gaps, known, best.sorts, best.beliefs, unseen, reshaped)
+        best = _settled(
+            patterns, log_gaps, known, best.sorts, best.beliefs, unseen, reshaped, in_part
+        )
         if best.log_posterior - mixture.log_posterior < worth:
             break
         mixture = best
@@ -195,10 +200,12 @@ def _settled(
     beliefs: Sequence[Belief],
     unseen: float = 0.0,
     reshaped: Reshaped = list,
+    in_part: bool = False,
 ) -> Mixture:
     """The mixture that explains the patterns best, where what is known follows from its sorts.
 
-    So may the shapes of sorts of which all is known but their number: they are `reshaped`.
+    So may the shapes of sorts of which all is known but their number: they are `reshaped`. Where
+    pairs of which all is known are seen only `in_part`, no more are expected than there are.
     """
     for _ in range(TURNS):
         sorts = reshaped(sorts)
@@ -215,8 +222,12 @@ def _settled(
         sorts = mixture.sorts
         if steady:
             break
-    expected = float(np.exp(others + log_gaps).sum())
-    return replace(mixture, log_posterior=mixture.log_posterior - expected, steady=steady)
+    expected = np.exp(others + log_gaps)
+    if in_part:
+        expected = np.minimum(expected, patterns.counts)
+    return replace(
+        mixture, log_posterior=mixture.log_posterior - float(expected.sum()), steady=steady
+    )
 
 
 def beginnings(
