@@ -91,7 +91,6 @@ def embed(
         if unknown
         else files.secret(identity_file, projection, exchange, schema)
     )
-
     own = files.own(owner) if secret and not unknown else None
 
     def embedded(key: bytes, ledger: "Ledger | None" = None) -> "Bundle":
