@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramlink.errors import InvalidFile, InvalidParameter, Mismatch
+from gramlink.errors import InvalidFile, Mismatch
 from gramlink.io.files import (
     digest,
-    exchange_name,
     fingerprint,
     from_json,
     moment,
-    owner_name,
     plain_json,
     read_bytes,
     to_json,
@@ -144,52 +142,6 @@ def test_a_file_that_is_not_there_cannot_be_read(path):
         read_bytes(path)
     with pytest.raises(InvalidFile, match="cannot be read"):
         read_bytes(path.parent)
-
-
-@pytest.mark.parametrize("name", ["clinic", "St. Mary's", "Hôpital n° 5", "a" * 100])
-def test_a_name_that_can_be_printed_is_an_owners(name):
-    assert owner_name(name) == name
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["", " ", " clinic", "clinic\n", "a" * 101, "a/b", "..\\a", "a\x1b[2J", "a\u202eb", 5, None],
-)
-def test_a_name_that_could_confuse_a_reader_or_a_folder_is_refused(name):
-    with pytest.raises(InvalidParameter, match="cannot be the name of an owner"):
-        owner_name(name)
-
-
-@pytest.mark.parametrize("name", ["stroke-2026", "a", "0", "a" * 64, "7-", "a--b"])
-def test_a_name_that_can_be_part_of_an_address_is_an_exchanges(name):
-    assert exchange_name(name) == name
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "", "-", "-a", "A", "Stroke", "a" * 65, "a b", "a/b", "../a", ".", "a.b", "a\\b", "a\n",
-        "\na", "a\x00", "a?b", "a%2fb", "é", "٣", "ａ", "a_b", "=1+1", 5, None, b"a", ["a"], True,
-    ],
-)  # fmt: skip
-def test_a_name_that_could_lead_elsewhere_is_no_exchanges(name):
-    with pytest.raises(InvalidParameter, match="cannot be the name of an exchange") as caught:
-        exchange_name(name)
-    assert caught.value.hint
-
-
-@given(st.text())
-def test_a_name_of_an_exchange_is_of_small_letters_digits_and_hyphens(text):
-    fits = (
-        0 < len(text) <= 64
-        and set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-        and text[0] != "-"
-    )
-    try:
-        assert exchange_name(text) == text
-        assert fits
-    except InvalidParameter:
-        assert not fits
 
 
 def test_a_moment_is_in_universal_time_and_to_the_second():

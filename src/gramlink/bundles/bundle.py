@@ -17,7 +17,8 @@ from gramlink.bundles.sealing import Recipient
 from gramlink.bundles.secrecy import check_secrecy
 from gramlink.encodings.encoding import EncodedRecords, encoding_of
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
-from gramlink.io.files import DAMAGE, digest, exchange_name, owner_name, settings_in
+from gramlink.io.files import DAMAGE, digest, settings_in
+from gramlink.io.names import exchange_name, owner_name
 from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.choices import ENCODINGS, listed
 from gramlink.records.schema import Schema, schema_from

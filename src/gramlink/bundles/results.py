@@ -12,7 +12,8 @@ import polars as pl
 from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.errors import GramlinkError, InvalidParameter
-from gramlink.io.files import DAMAGE, exchange_name, owner_name
+from gramlink.io.files import DAMAGE
+from gramlink.io.names import exchange_name, owner_name
 
 Returns = Literal["links", "weights", "counts"]  # weights: links with all that is known of them
 

@@ -30,11 +30,11 @@ from gramlink.cli.owner.merge import merge
 from gramlink.cli.owner.mine import mine
 from gramlink.cli.owner.results import results
 from gramlink.cli.owner.seal import seal
-from gramlink.cli.speaker import one_line
 from gramlink.cli.unit.explain import explain
 from gramlink.cli.unit.link import link
 from gramlink.cli.verbosity import log_to_stderr
 from gramlink.errors import GramlinkError
+from gramlink.io.text import one_line
 
 PANELS = {
     "For data owners": (

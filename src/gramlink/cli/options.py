@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from unicodedata import normalize
 
 import typer
 
@@ -82,18 +83,18 @@ class OwnSource(Source):
     @property
     def name(self) -> str:
         """The owner's name: as given, or that of the data file."""
-        from gramlink.io.files import owner_name
+        from gramlink.io.names import owner_name
 
-        return owner_name(self.owner or self.data.stem)
+        return owner_name(self.owner or normalize("NFC", self.data.stem))
 
     def ledger_file(self, given: Path | None, dataset: str) -> tuple[Path, str]:
         """The ledger of the data set, and what the data set is called.
 
         Renaming the owner gives no new budget: a data set is called as its file is.
         """
-        from gramlink.io.files import owner_name
+        from gramlink.io.names import dataset_name
 
-        dataset = owner_name(dataset or self.data.stem)
+        dataset = dataset_name(dataset or self.data.stem)
         return given or self.data.with_name(f"{dataset}.ledger"), dataset
 
     def key_file(self, given: Path | None) -> Path:

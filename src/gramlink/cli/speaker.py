@@ -11,18 +11,8 @@ from typing import Any
 import typer
 
 from gramlink.cli.options import AsJson, Quiet
+from gramlink.io.text import one_line, printable
 from gramlink.kernels import on_first_compilation
-
-
-def printable(text: str) -> str:
-    """Text without control characters: names in it may come from another party."""
-    return "".join(symbol if symbol.isprintable() else "?" for symbol in text)
-
-
-def one_line(text: str) -> str:
-    """Text as one readable line."""
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= 1000 else line[:1000] + " ..."
 
 
 @dataclass(frozen=True, slots=True)

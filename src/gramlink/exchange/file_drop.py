@@ -22,8 +22,9 @@ from gramlink.bundles.sealing import Identity, read_identity, unseal
 from gramlink.errors import GramlinkError, InvalidFile, Mismatch
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
+from gramlink.io.names import alike
 from gramlink.matching.pairs import Progress
-from gramlink.parties.admission import alike, check_address, check_bundle, doubled
+from gramlink.parties.admission import check_address, check_bundle, doubled
 from gramlink.parties.answers import answer, sealed
 
 SUFFIXES = (".age", ".bundle")

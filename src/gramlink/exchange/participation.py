@@ -25,7 +25,7 @@ from gramlink.exchange.folder import (
 )
 from gramlink.exchange.part import Part, Voice
 from gramlink.exchange.status import place_of
-from gramlink.io.files import owner_name
+from gramlink.io.names import dataset_name
 from gramlink.parties.audited import audited
 from gramlink.parties.contribution import erase
 from gramlink.parties.owner import Owner
@@ -72,7 +72,7 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
         voice.say(f"{choices.data}: {len(records):,} records")
         for problem in records.problems:
             voice.say(f"  {problem}")
-        dataset = owner_name(choices.dataset or choices.data.stem)
+        dataset = dataset_name(choices.dataset or choices.data.stem)
         ledger = Ledger(
             choices.ledger or choices.data.with_name(f"{dataset}.ledger"), dataset, schema.epsilon
         )

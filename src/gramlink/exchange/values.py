@@ -15,7 +15,9 @@ from pydantic import (
 
 from gramlink.bundles.sealing import Recipient
 from gramlink.errors import GramlinkError
-from gramlink.io.files import exchange_name, owner_name, plain_json
+from gramlink.io.files import plain_json
+from gramlink.io.names import exchange_name, owner_name
+from gramlink.io.text import one_line
 
 LONGEST_WORDS = 2000
 MOST_DAYS = 3650  # that a token is valid for
@@ -90,4 +92,4 @@ def complaint(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(str(part)[:100] for part in first["loc"])
     said = f"{place}: {first['msg']}" if place else str(first["msg"])
-    return "".join(symbol if symbol.isprintable() else "?" for symbol in said)
+    return one_line(said)

@@ -23,6 +23,7 @@ from gramlink.exchange.values import (
     Time,
     Words,
 )
+from gramlink.io.names import alike
 from gramlink.records.choices import VECTORS
 
 FEWEST_PARTIES, MOST_PARTIES = 2, 20
@@ -257,8 +258,8 @@ class ExchangeInfo(_Told):
 
     @model_validator(mode="after")
     def _each_party_once(self) -> Self:
-        if len(set(self.names)) < len(self.parties):
-            raise ValueError("two parties have the same name")
+        if same := alike(self.names):
+            raise ValueError(f"{' and '.join(same)} look like the same name of a party")
         return self
 
     def __getitem__(self, name: str) -> PartyInfo:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
+from gramlink.errors import GramlinkError, InvalidFile
 from gramlink.io.steps import note
 
 KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "version": 1, ...
@@ -159,35 +158,6 @@ def settings_in(content: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise TypeError("its settings are not a table")
     return settings
-
-
-def owner_name(text: object) -> str:
-    """A name that can be printed, and be part of a file's name.
-
-    >>> owner_name("St. Mary's")
-    "St. Mary's"
-    """
-    fits = isinstance(text, str) and text.isprintable() and 0 < len(text) <= 100
-    if not fits or text != str(text).strip() or {"/", "\\"} & set(str(text)):
-        raise InvalidParameter(
-            f"{str(text)[:100]!r} cannot be the name of an owner",
-            hint="with --owner, give a name of up to 100 characters and no /",
-        )
-    return str(text)
-
-
-def exchange_name(text: object) -> str:
-    """A name that can be part of an address and of a file's name.
-
-    >>> exchange_name("stroke-2026")
-    'stroke-2026'
-    """
-    if not isinstance(text, str) or not re.fullmatch("[a-z0-9][a-z0-9-]{0,63}", text):
-        raise InvalidParameter(
-            f"{str(text)[:100]!r} cannot be the name of an exchange",
-            hint="use up to 64 lower-case letters, digits and hyphens, not starting with a hyphen",
-        )
-    return text
 
 
 def moment() -> str:

@@ -1,8 +1,6 @@
 """Admission: whether a bundle may be linked, and with which others."""
 
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +8,7 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import Recipient
 from gramlink.errors import Mismatch
 from gramlink.io.files import digest
+from gramlink.io.names import alike
 from gramlink.parties.agreement import check_facts
 from gramlink.records.schema import differences
 
@@ -155,18 +154,3 @@ def admit(
             hint="use the linkage.toml of the exchange",
         )
     check_bundle(bundle)
-
-
-def alike(names: Iterable[str]) -> list[str]:
-    """The names that somebody, or a file system, could take for another one of them.
-
-    >>> alike(["clinic", "Clinic", "office"])
-    ['Clinic', 'clinic']
-    """
-    names = sorted(names)
-    looks = Counter(map(_looks, names))
-    return [name for name in names if looks[_looks(name)] > 1]
-
-
-def _looks(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()

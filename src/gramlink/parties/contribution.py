@@ -16,17 +16,9 @@ from gramlink.embedding.projection import Projection
 from gramlink.encodings.encoding import EncodedRecords, encoding_of
 from gramlink.encodings.secret import SIZE, Secret
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.io.files import (
-    DAMAGE,
-    damaged,
-    exchange_name,
-    from_json,
-    owner_name,
-    read_bytes,
-    to_json,
-    written_whole,
-)
+from gramlink.io.files import DAMAGE, damaged, from_json, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
+from gramlink.io.names import exchange_name, owner_name
 from gramlink.parties.agreement import check_facts
 from gramlink.records.schema import Schema
 

@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, mo
 from pydantic import Field as Setting
 
 from gramlink.errors import InvalidParameter
+from gramlink.io.names import unreadable
 from gramlink.privacy.numbers import fraction
 from gramlink.records.choices import MINERS, one_of
 from gramlink.records.dates import check_format
@@ -122,6 +123,9 @@ class Field(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        fault = unreadable(self.name)
+        if fault:
+            raise ValueError(f"a field cannot be called this: {fault}")
         if self.q_min > self.q_max:
             raise ValueError(f"q_min = {self.q_min} is above q_max = {self.q_max}")
         if len(set(self.alphabet)) != len(self.alphabet):

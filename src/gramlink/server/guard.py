@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Problem
+from gramlink.io.text import one_line
 from gramlink.server.errors import Refusal, busy
 
 HEADERS = {
@@ -33,7 +34,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-_LONGEST = 1000
 _WORDS = {
     404: ("there is nothing at this address", "check the address"),
     405: ("this address does not accept this method", "see /openapi.json"),
@@ -91,7 +91,7 @@ def refused(request: Request, error: GramlinkError) -> Response:
     """An error as an answer: a page if a page was asked for, else JSON."""
     status = error.status if isinstance(error, Refusal) else 422
     offset = error.offset if isinstance(error, Refusal) else None
-    message, hint = _said(str(error)), _said(error.hint)
+    message, hint = one_line(str(error)), one_line(error.hint)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     if status == 408:
         headers["Connection"] = "close"
@@ -111,11 +111,6 @@ def wants_page(request: Request) -> bool:
     path = request.url.path
     api = path.startswith("/api") or path == "/openapi.json"
     return not api and "text/html" in request.headers.get("accept", "")
-
-
-def _said(text: str) -> str:
-    line = " ".join(text.split()).encode("utf-8", "replace").decode()
-    return line if len(line) <= _LONGEST else line[:_LONGEST] + " ..."
 
 
 def _allowed(routes: Sequence[BaseRoute], request: Request) -> list[str]:

@@ -10,8 +10,8 @@ from gramlink.encodings.encoding import encoding_of
 from gramlink.errors import GramlinkError, InvalidParameter, InvalidSchema
 from gramlink.exchange.values import MOST_DAYS
 from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
-from gramlink.io.files import DAMAGE, exchange_name, owner_name
-from gramlink.parties.admission import alike
+from gramlink.io.files import DAMAGE
+from gramlink.io.names import alike, exchange_name, owner_name
 from gramlink.parties.answers import RETURNS, check_returns
 from gramlink.records.schema import Schema, schema_from
 
@@ -39,9 +39,11 @@ class Plan:
                 f"an exchange has {FEWEST_PARTIES} to {MOST_PARTIES} parties, "
                 f"not {len(self.parties)}"
             )
-        if alike(map(party_name, self.parties)):
+        same = alike(map(party_name, self.parties))
+        if same:
             raise InvalidParameter(
-                "two parties have the same name", hint="tell them apart by more than capitals"
+                f"{' and '.join(map(repr, same))} look like the same name of a party",
+                hint="tell them apart by more than capitals and letters that look alike",
             )
         for party, kind in self.returns.items():
             if party not in self.parties:

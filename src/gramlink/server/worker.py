@@ -22,6 +22,7 @@ from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
 from gramlink.io.files import read_bytes, written_whole
+from gramlink.io.text import one_line
 from gramlink.parties.admission import Basis, admit
 from gramlink.parties.answers import answer, sealed
 from gramlink.server import exchanges
@@ -32,7 +33,6 @@ from gramlink.server.store.jobs import Job, Progress
 from gramlink.server.store.parties import Facts, PartyRow
 
 SECONDS = 1.0  # between updates of the progress
-_LONGEST = 1000
 
 
 def main(data: Path, number: int, memory: int) -> None:
@@ -48,7 +48,7 @@ def main(data: Path, number: int, memory: int) -> None:
     try:
         do(folder, store, job)
     except GramlinkError as error:
-        reason = _line(_said(error))
+        reason = one_line(_said(error))
     except sqlite3.OperationalError:
         raise  # it passes: the server starts another worker
     except (MemoryError, ImportError):  # a library that lacks memory to load raises the latter
@@ -165,12 +165,6 @@ def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
                 db.jobs.note(job, Progress(step, done, total))
 
     return note
-
-
-def _line(text: str) -> str:
-    line = " ".join(text.split())
-    shown = "".join(one if one.isprintable() else "?" for one in line)
-    return shown if len(shown) <= _LONGEST else shown[:_LONGEST] + " ..."
 
 
 def limit_memory(size: int) -> None:

@@ -31,7 +31,7 @@ def contribute(
     from gramlink.cli.outputs import refuse_overwriting
     from gramlink.encodings.encoding import encoding_of
     from gramlink.errors import InvalidParameter
-    from gramlink.io.files import exchange_name, owner_name
+    from gramlink.io.names import exchange_name, owner_name
     from gramlink.parties.contribution import needs_secret, own_contribution
     from gramlink.records.schema import load_schema
 

@@ -65,7 +65,8 @@ def embed(
     from gramlink.bundles.sealing import read_identity, read_recipient, seal
     from gramlink.bundles.secrecy import secrecy_warnings
     from gramlink.embedding.projection import Projection
-    from gramlink.io.files import exchange_name, moment, read_bytes, written_whole
+    from gramlink.io.files import moment, read_bytes, written_whole
+    from gramlink.io.names import exchange_name
     from gramlink.parties.one_process import new_secret
     from gramlink.parties.owner import Owner
     from gramlink.privacy.ledger import Ledger

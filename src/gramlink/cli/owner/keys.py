@@ -23,7 +23,7 @@ def new(
     Example: gramlink keys new hospital
     """
     from gramlink.bundles.sealing import new_identity, write_identity, write_recipient
-    from gramlink.io.files import owner_name
+    from gramlink.io.names import owner_name
 
     speaker = Speaker(quiet=quiet)
     owner = owner_name(owner)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from gramlink.cli.speaker import printable
 from gramlink.cli.unit.options import HERE, DataFolder, Days, Name, TokenFolder
 from gramlink.cli.unit.tokens import write_tokens
+from gramlink.io.text import printable
 
 
 def new(

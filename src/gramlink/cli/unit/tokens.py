@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from gramlink.cli.outputs import refuse_overwriting
-from gramlink.cli.speaker import printable
 from gramlink.cli.unit.options import HERE, DataFolder, Days, Name, PartyName, TokenFolder
+from gramlink.io.text import printable
 
 if TYPE_CHECKING:
     from gramlink.server.auth import Token

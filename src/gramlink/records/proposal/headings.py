@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gramlink.io.names import unreadable
+
 # Meanings that give two owners' columns the same field name, and what they are called.
 _CANONICAL = {
     "given_name": "givenname givennames firstname firstnames forename forenames fname vorname "
@@ -200,7 +202,8 @@ def plain(column: str) -> str:
     text = unicodedata.normalize("NFKC", column)
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text).lower()
     words = "".join(symbol if symbol.isalnum() else " " for symbol in text).split()
-    return "_".join(words)[:60].strip("_") or "field"
+    name = "_".join(words)[:60].strip("_")
+    return "field" if not name or unreadable(name) else name
 
 
 def squeezed(column: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gramlink.errors import InvalidSchema
+from gramlink.io.text import printable
 from gramlink.records.choices import ENCODINGS
 from gramlink.records.csv import short
 from gramlink.records.fields import ALPHABET, DIGITS, LETTERS, Field
@@ -153,7 +154,7 @@ class Proposal:
 
 def shown(text: str) -> str:
     """A name made fit for a comment: one readable line."""
-    return "".join(symbol if symbol.isprintable() else "?" for symbol in short(text))
+    return printable(short(text))
 
 
 def _field_text(field: ProposedField, *, alone: bool) -> str:
