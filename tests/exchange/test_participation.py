@@ -1034,6 +1034,13 @@ def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
     assert set(Path.cwd().iterdir()) == before
 
 
+def foreign(name):
+    """What a party mined, with a gram of another alphabet."""
+    content = json.loads(mined_by(name).to_json())
+    content["fields"]["surname"]["grams"] = {"Б": 3}
+    return json.dumps(content).encode()
+
+
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
@@ -1041,8 +1048,9 @@ def test_a_token_of_something_else_makes_no_folder(hospital, unit, token):
         (lambda: mined_by("clinic").to_json(), "what registry mined claims to be from clinic"),
         (
             lambda: mined_by("registry").to_json().replace(b'"size": 40', b'"size": 41'),
-            r"hospital and registry differ in fields\.surname\.size",
+            r"what registry mined differs from the schema in fields\.surname\.size: 41 and 40",
         ),
+        (lambda: foreign("registry"), "registry cannot have mined this: surname: the gram 'Б'"),
     ],
 )
 def test_what_another_owner_mined_is_checked(hospital, unit, sent, says):

@@ -45,7 +45,11 @@ DOCUMENT = {
 }
 COUNTS = {
     "hospital": {"E": 12.5, "L": 9.0, "ER": 0.0009765625},
-    "registry": {"E": 10.0, "M": -1.25, "ER": 3.5},
+    "registry": {"E": 10.0, "ER": 3.5, "M": 1.25},
+}
+TREES = {
+    "hospital": {"E": 12, "L": 9, "ER": 3},
+    "registry": {"E": 10, "M": 1, "ER": 3},
 }
 EPSILON = {"hospital": Fraction(1, 3), "registry": Fraction(2)}
 IDS = ("00112233445566778899aabbccddeeff", "7f" * 16, "ff" * 16)
@@ -65,8 +69,7 @@ def schema() -> Schema:
 def mined(owner: str) -> Mined:
     """What an owner showed the others."""
     counts = COUNTS[owner]
-    tree = Tree({"E": 12, "L": 9, "ER": 3}) if owner == "hospital" else None
-    found = Estimates(tuple(counts), tuple(map(Fraction, counts.values())), tree)
+    found = Estimates(tuple(counts), tuple(map(Fraction, counts.values())), Tree(TREES[owner]))
     return Mined(owner, schema().agreed, EPSILON[owner], {"surname": found})
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from gramlink.errors import BudgetExceeded, InvalidFile
-from gramlink.mining.estimates import Estimates
+from gramlink.mining.estimates import GRID, Estimates
+from gramlink.mining.limits import MOST
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import mine_field
 from gramlink.mining.prefixes import Tree
@@ -19,25 +20,28 @@ from gramlink.records.schema import Schema
 from gramlink.records.strings import Strings
 from noise import seeded, silent
 
+FIELD = Field(name="name", miner="tree-linear", alphabet='AB"É')
+SCHEMA = Schema(fields=(FIELD,))
 EXAMPLE = Mined(
     owner="hospital",
-    settings={"edits": 1, "fields": {"name": {"size": 75}}},
+    settings=SCHEMA.agreed,
     epsilon=Fraction(1, 3),
     fields={
         "name": Estimates(
             ("A", 'É"', f"A{CATCH_ALL}"),
             (Fraction(2047, 1024), Fraction(1), Fraction(1, 1024)),
-            Tree({"A": 9, "B": -2, "AB": 8}),
+            Tree({"A": 9, "B": 2, "AB": 8}),
         )
     },
 )
 GRAMS = st.dictionaries(
-    st.text(st.characters(codec="utf-8"), min_size=1, max_size=3),
-    st.integers(-(2**52), 2**52).map(lambda count: Fraction(count, 1024)),
+    st.text(FIELD.symbols, min_size=1, max_size=3),
+    st.integers(1, MOST * GRID).map(lambda count: Fraction(count, GRID)),
     max_size=6,
 )
-TREES = st.sampled_from([None, Tree({}), Tree({"A": 3, "AA": 2, "AB": -1})])
-EPSILONS = st.none() | st.fractions(0, 10)
+TREES = st.sampled_from([Tree({}), Tree({"A": 3, "AA": 2, "AB": MOST})])
+OWNERS = st.sampled_from(["hospital", "病院", "St. Mary's"])
+EPSILONS = st.fractions(0, 10).filter(bool)
 
 
 def document(**changes):
@@ -48,10 +52,15 @@ def read(data):
     return Mined.from_json(data, "them.mined.json")
 
 
-@given(owner=st.text(st.characters(codec="utf-8")), epsilon=EPSILONS, grams=GRAMS, tree=TREES)
+@given(
+    owner=st.sampled_from(["hospital", "病院", "St. Mary's"]),
+    epsilon=EPSILONS,
+    grams=GRAMS,
+    tree=TREES,
+)
 def test_what_is_written_is_what_is_read(owner, epsilon, grams, tree):
     found = Estimates(tuple(grams), tuple(grams.values()), tree)
-    mined = Mined(owner, {"edits": 1}, epsilon, {"name": found})
+    mined = Mined(owner, SCHEMA.agreed, epsilon, {"name": found})
     again = read(mined.to_json())
     assert again == mined
     assert again.to_json() == mined.to_json()

@@ -8,7 +8,9 @@ from typing import Any
 from gramlink.embedding.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
 from gramlink.io.files import DAMAGE, damaged, digest, fingerprint, from_json, settings_in, to_json
+from gramlink.io.names import alike, owner_name
 from gramlink.io.steps import logged
+from gramlink.mining.limits import epsilon_fault, grams_fault
 from gramlink.mining.mined import Mined
 from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.fields import Field
@@ -65,18 +67,38 @@ class Projection:
             if content["epsilon"].keys() != set(owners):
                 raise ValueError("it does not say what each owner spent")
             schema = schema_from(dict(settings), name)
-            return cls(
+            if bases.keys() != {field.name for field in schema.fields if field.mined}:
+                raise ValueError("its bases are not those of the mined fields")
+            made = cls(
                 owners=owners,
                 settings=settings,
                 epsilon={
                     owner: spent_epsilon(spent) for owner, spent in content["epsilon"].items()
                 },
-                bases=_bases(
-                    schema, {f.name: Base(tuple(bases[f.name])) for f in schema.fields if f.mined}
-                ),
+                bases=_bases(schema, {name: _base(grams) for name, grams in bases.items()}),
             )
+            made.check(schema)
+            return made
         except DAMAGE as error:
             raise damaged(name, error, "merge again") from error
+
+    def check(self, schema: Schema) -> None:
+        """Refuse a projection that cannot follow from what was mined with this schema."""
+        different = differences(self.settings, schema.agreed)
+        if different:
+            raise Mismatch(
+                f"the projection and this schema differ in {'; '.join(different)}",
+                hint="use the linkage.toml you mined with",
+            )
+        faults = [epsilon_fault(schema, spent) for spent in self.epsilon.values()]
+        for field in schema.fields:
+            fault = grams_fault(field, self.bases[field.name].grams) if field.mined else ""
+            faults.append(fault and f"{field.name}: {fault}")
+        if any(faults):
+            raise InvalidFile(
+                f"no owners can have agreed on this: {next(filter(None, faults))}",
+                hint="merge what the owners mined again, and compare the fingerprints",
+            )
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -109,9 +131,15 @@ def _bases(schema: Schema, mined: dict[str, Base]) -> dict[str, Base]:
     }
 
 
+def _base(grams: Any) -> Base:
+    if not isinstance(grams, list):
+        raise TypeError("a base is not a list of grams")
+    return Base(tuple(grams))
+
+
 def _owners(names: Any) -> tuple[str, ...]:
-    owners = tuple(map(str, names))
-    if not owners or list(owners) != sorted(set(owners)):
+    owners = tuple(map(owner_name, names))
+    if not owners or list(owners) != sorted(owners) or alike(owners):
         raise ValueError("its owners are not distinct, or not in order")
     return owners
 
@@ -123,12 +151,14 @@ def agree(*mined: Mined) -> Projection:
     Privacy: reads released counts only, so it costs nothing.
     """
     first, *others = sorted(mined, key=lambda one: one.owner)
+    same = alike(one.owner for one in mined)
+    if same:
+        raise Mismatch(
+            f"two files were mined by {' and '.join(map(repr, sorted(set(same))))}",
+            hint="owners need names that look different before they mine: "
+            "`gramlink mine --owner NAME`",
+        )
     for one, other in pairwise((first, *others)):
-        if one.owner == other.owner:
-            raise Mismatch(
-                f"two files were mined by {one.owner!r}",
-                hint="owners need different names before they mine: `gramlink mine --owner NAME`",
-            )
         different = differences(one.settings, other.settings)
         if different:
             raise Mismatch(
@@ -136,13 +166,8 @@ def agree(*mined: Mined) -> Projection:
                 hint="all owners must use the same linkage.toml and mine again",
             )
     schema = schema_from(dict(first.settings), f"what {first.owner} mined")
-    names = {field.name for field in schema.fields if field.mined}
     for one in (first, *others):
-        if one.settings != schema.agreed or one.fields.keys() != names:
-            raise InvalidFile(
-                f"what {one.owner} mined does not have all the settings and fields it must have",
-                hint="ask its sender for it again",
-            )
+        one.check(schema)
     return Projection(
         owners=tuple(one.owner for one in (first, *others)),
         settings=first.settings,

@@ -161,6 +161,7 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
     if handed.mined.owner != sender:
         claimed = handed.mined.owner
         raise Mismatch(f"{what} claims to be from {claimed}", hint=f"ask {sender} what it sent")
+    handed.mined.check(part.owner.schema)
     if handed.contribution:
         handed.contribution.check(sender, part.place.exchange, part.owner.schema)
     part.folder.write(file, opened)

@@ -4,14 +4,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from gramlink.errors import InvalidFile, Mismatch
 from gramlink.io.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
+from gramlink.io.names import owner_name
 from gramlink.mining.estimates import Estimates
+from gramlink.mining.limits import mined_fault
 from gramlink.mining.miners import mine_field, price
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy.budget import Budget
 from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.reading import Records
-from gramlink.records.schema import Schema
+from gramlink.records.schema import Schema, differences, schema_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +37,35 @@ class Mined:
 
     @classmethod
     def from_json(cls, data: bytes, name: str) -> "Mined":
-        """What `to_json` wrote."""
+        """What `to_json` wrote, if it can have been mined with the settings it names."""
         content = from_json("mined", data, name)
         try:
-            return cls(
-                owner=str(content["owner"]),
+            made = cls(
+                owner=owner_name(content["owner"]),
                 settings=settings_in(content),
                 epsilon=spent_epsilon(content["epsilon"]),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
             )
+            made.check(schema_from(dict(made.settings), "settings"))
         except DAMAGE as error:
             raise damaged(name, error, "ask its sender for it again") from error
+        return made
+
+    def check(self, schema: Schema) -> None:
+        """Refuse what its owner cannot have mined with this schema, and say what is wrong."""
+        owner_name(self.owner)
+        different = differences(self.settings, schema.agreed)
+        if different:
+            raise Mismatch(
+                f"what {self.owner} mined differs from the schema in {'; '.join(different)}",
+                hint="all owners must use the same linkage.toml, and the same version of gramlink",
+            )
+        fault = mined_fault(schema, self.fields, self.epsilon)
+        if fault:
+            raise InvalidFile(
+                f"{self.owner} cannot have mined this: {fault}",
+                hint=f"ask {self.owner} for what its `gramlink mine` wrote",
+            )
 
     @property
     def digest(self) -> str:
@@ -69,6 +90,8 @@ class Mined:
 def _estimates(content: dict[str, Any]) -> Estimates:
     # counts are multiples of 1/1024, which floats hold exactly
     grams: dict[str, float] = content["grams"]
+    if not all(type(count) in (int, float) for count in grams.values()):
+        raise ValueError("the count of a gram is not a number")
     return Estimates(
         tuple(grams),
         tuple(map(Fraction, grams.values())),
@@ -77,7 +100,7 @@ def _estimates(content: dict[str, Any]) -> Estimates:
 
 
 def _tree(counts: dict[str, Any]) -> Tree:
-    if not all(isinstance(count, int) and abs(count) < 2**53 for count in counts.values()):
+    if not all(type(count) is int for count in counts.values()):
         raise ValueError("a count of its prefix tree is not a whole number")
     return Tree(counts)
 

@@ -30,7 +30,7 @@ from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import Records
-from gramlink.records.schema import Schema, differences
+from gramlink.records.schema import Schema
 from gramlink.records.strings import kinds
 
 Ints = npt.NDArray[np.int64]
@@ -141,12 +141,7 @@ class Owner:
 
     def check(self, projection: Projection) -> None:
         """Refuse a projection that is not of this owner and schema, and say what differs."""
-        different = differences(projection.settings, self.schema.agreed)
-        if different:
-            raise Mismatch(
-                f"the projection and this schema differ in {'; '.join(different)}",
-                hint="use the linkage.toml you mined with",
-            )
+        projection.check(self.schema)
         if self.name not in projection.owners:
             raise Mismatch(
                 f"the projection belongs to {' and '.join(projection.owners)}, not to {self.name}",

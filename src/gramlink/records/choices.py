@@ -37,7 +37,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Miner(Choice):
-    """A miner, which finds the frequent grams of a column; `marks` says whether it can mark ends.
+    """A miner, which finds the frequent grams of a column; `marks` says whether it can mark ends,
+    and `tree` whether it keeps the prefix tree that it reads the grams off.
 
     Privacy: what reads no record costs nothing; what reads records and is not private has no
     epsilon at all. The linkage unit could know the grams of an experiment's miner, or what they
@@ -48,6 +49,7 @@ class Miner(Choice):
     private: bool = True
     experimental: bool = False
     marks: bool = False
+    tree: bool = False
 
     @property
     def noisy(self) -> bool:
@@ -57,10 +59,10 @@ class Miner(Choice):
 
 MINERS: dict[str, Miner] = {
     "levelgram": Miner("gramlink.mining.levelgram:levelgram", marks=True),
-    "tree-linear": Miner("gramlink.mining.prefix_tree:prefix_tree"),
-    "tree-exponential": Miner("gramlink.mining.prefix_tree:prefix_tree"),
-    "tree-adaptive": Miner("gramlink.mining.prefix_tree:prefix_tree"),
-    "tree-hybrid": Miner("gramlink.mining.prefix_tree:prefix_tree"),
+    "tree-linear": Miner("gramlink.mining.prefix_tree:prefix_tree", tree=True),
+    "tree-exponential": Miner("gramlink.mining.prefix_tree:prefix_tree", tree=True),
+    "tree-adaptive": Miner("gramlink.mining.prefix_tree:prefix_tree", tree=True),
+    "tree-hybrid": Miner("gramlink.mining.prefix_tree:prefix_tree", tree=True),
     "fpm": Miner("gramlink.mining.fpm:fpm"),
     "public": Miner("gramlink.mining.unaccounted:public", reads_records=False),
     "random": Miner(
