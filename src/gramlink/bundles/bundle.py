@@ -154,7 +154,7 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
     count, shape = archive.manifest["rows"], archive.manifest["shape"]
     # pseudonyms are random, so each row takes their 16 bytes, however well the rest is packed
     least = 16 + encoding.least(shape, schema)
-    if not isinstance(count, int) or count * least > len(archive.parts[RECORDS]) + 2**20:
+    if type(count) is not int or count * least > len(archive.parts[RECORDS]) + 2**20:
         raise archive.damaged("it claims more rows than its size allows")
     present = archive.columns(RECORDS).keys()
     columns = encoding.columns_of(shape, schema, present)

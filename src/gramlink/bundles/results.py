@@ -23,6 +23,7 @@ CLUSTERS = {"cluster": pl.Int64, "owner": pl.String, "id": pl.String}
 NUMBERS = dict.fromkeys(("distance", "match_weight", "match_probability"), pl.Float64)
 LEVEL, WORDS = "level_", "^[a-z0-9 ]+$"  # how near each field is, in words
 MOST_COUNTS, MOST_COLUMNS, MOST_ROWS = 1000, 60, 10**8
+LONGEST = 200  # text of a manifest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,12 +71,12 @@ class Results:
             return cls(
                 owner=owner_name(manifest["owner"]),
                 owners=tuple(map(owner_name, manifest["owners"])),
-                projection=str(manifest["projection"]),
+                projection=_text(manifest["projection"]),
                 returns=manifest["returns"],
                 counts=tuple(map(_count, manifest["counts"][:MOST_COUNTS])),
                 tables={table: _table(archive, table, rows[table]) for table in rows},
                 exchange="" if manifest["exchange"] == "" else exchange_name(manifest["exchange"]),
-                created=str(manifest["created"]),
+                created=_text(manifest["created"]),
             )
         except DAMAGE as error:
             if isinstance(error, GramlinkError) and not isinstance(error, InvalidParameter):
@@ -86,10 +87,20 @@ class Results:
 def _count(content: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {side: owner_name(content[side]) for side in ("left", "right")}
     for number in ("links", "possible"):
-        found[number] = int(content[number])
+        found[number] = content[number]
+        if type(found[number]) is not int or not 0 <= found[number] < 2**53:
+            raise ValueError(f"it does not count {number}")
     for share in ("precision", "recall"):
         found[share] = None if content[share] is None else float(content[share])
+        if not 0 <= (found[share] or 0) <= 1:
+            raise ValueError(f"its {share} is not a share")
     return found
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST or not value.isprintable():
+        raise ValueError(f"a value in its manifest must be text of up to {LONGEST} characters")
+    return value
 
 
 def _table(archive: Archive, table: str, rows: Any) -> pl.DataFrame:

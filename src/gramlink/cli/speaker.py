@@ -52,11 +52,12 @@ class Speaker:
             yield None
             return
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress, TimeRemainingColumn
 
         columns = (*Progress.get_default_columns()[:-1], TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
+            task = bar.add_task(escape(printable(what)), total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
@@ -64,4 +65,4 @@ def confirmed(question: str) -> bool:
     """Ask a question, which Ctrl-C interrupts."""
     if hasattr(signal, "siginterrupt"):
         signal.siginterrupt(signal.SIGINT, True)  # which polars undoes
-    return typer.confirm(question, err=True)
+    return typer.confirm(printable(question), err=True)

@@ -1,33 +1,36 @@
 """File drop: sealed bundles in an inbox, receipts and sealed results in an outbox.
 
 The linkage unit's part when the parties only exchange files. Each file in the inbox gets a
-receipt that says whether it was accepted, or why not. Once the bundles of all owners of an
-exchange are there, they are linked, and each owner's results are sealed to the key its bundle
-names. An exchange is answered once, and again only if a bundle changes.
+receipt that says whether it was accepted, or why not; one that may still be arriving gets none
+yet. Once the bundles of all owners of an exchange are there, they are linked, and each owner's
+results are sealed to the key its bundle names. An exchange is answered once, and again only if a
+bundle changes.
 """
 
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import Identity, read_identity, unseal
-from gramlink.errors import GramlinkError, InvalidFile, Mismatch
+from gramlink.errors import GramlinkError, Mismatch
+from gramlink.exchange.arrivals import SECONDS, Stamps, changes, settled, stamps
+from gramlink.exchange.receipts import Receipts
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
 from gramlink.io.names import alike
+from gramlink.io.text import one_line
 from gramlink.matching.pairs import Progress
 from gramlink.parties.admission import check_address, check_bundle, doubled
 from gramlink.parties.answers import answer, sealed
 
-SUFFIXES = (".age", ".bundle")
+LOCK = ".gramlink.lock"  # in the outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,9 @@ class Received:
     digest: str
     manifest: Mapping[str, Any]
     refused: str = ""
+    opened: bool = False  # then all of it is there: a seal ends with its file
+    arriving: bool = False  # it may be refused only because it is not all there yet
+    new: bool = True  # whether its receipt says something that it did not say before
 
     @property
     def exchange(self) -> str:
@@ -53,7 +59,7 @@ class Received:
     def receipt(self) -> str:
         """The text for its sender."""
         if self.refused:
-            return f"refused: {self.refused}\n"
+            return _refusal(self.refused, self.digest)
         return f"accepted: the bundle of {self.owner}, digest {self.digest}\n"
 
 
@@ -67,6 +73,10 @@ class Answered:
     files: tuple[str, ...] = ()
     summary: Mapping[str, Any] | None = None
     failed: str = ""
+    new: bool = True  # whether there is something to tell that was not told before
+
+
+Outcome = tuple[list[Received], list[Answered]]
 
 
 def attend(
@@ -75,36 +85,88 @@ def attend(
     identity_file: Path,
     returns: str = "links",
     progress: Progress | None = None,
-) -> tuple[list[Received], list[Answered]]:
+) -> Outcome:
     """Go through the inbox once, and answer the exchanges that can be answered.
 
     Privacy: opens bundles in memory only. Receipts and records name owners and digests;
     everything else that is written is sealed to its owner.
     """
     identity = read_identity(identity_file)
-    with alone(outbox / ".gramlink.lock", "at work"):
-        received = _without_doubles(list(_received(inbox, identity_file)))
-        for one in received:
-            _tell(outbox, one.name, one.receipt)
-        good = [one for one in received if not one.refused]
-        names = sorted({one.exchange for one in good})
-        return received, [
-            _answered(
-                [one for one in good if one.exchange == name],
-                inbox,
-                outbox,
-                identity,
-                returns,
-                progress,
-            )
-            for name in names
-        ]
+    with alone(outbox / LOCK, "at work"):
+        found = stamps(inbox)
+        received = _arriving(inbox, found, _received(inbox, found, identity_file))
+        return _attended(received, inbox, outbox, identity, returns, progress)
 
 
-def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
+def watch(
+    inbox: Path,
+    outbox: Path,
+    identity_file: Path,
+    pause: Callable[[], None],
+    returns: str = "links",
+    progress: Progress | None = None,
+) -> Generator[Outcome, None, None]:
+    """Attend to the inbox again and again, whenever the files that are whole in it change.
+
+    No other process attends to it meanwhile. It can be ended at any time, and started again.
+
+    Privacy: as `attend`.
+    """
+    identity = read_identity(identity_file)
+    with alone(outbox / LOCK, "at work"):
+        for found in settled(lambda: stamps(inbox), pause):
+            received = _arriving(inbox, found, _received(inbox, found, identity_file), within=0)
+            yield _attended(received, inbox, outbox, identity, returns, progress)
+
+
+def _arriving(
+    inbox: Path, found: Stamps, received: Iterable[Received], within: float = SECONDS
+) -> list[Received]:
+    """The same, with those marked that could not be opened while they may still be arriving."""
+    return [
+        replace(one, arriving=not one.opened and changes(inbox / one.name, found[one.name], within))
+        for one in received
+    ]
+
+
+def _attended(
+    received: list[Received],
+    inbox: Path,
+    outbox: Path,
+    identity: Identity,
+    returns: str,
+    progress: Progress | None,
+) -> Outcome:
+    """What was received and answered, once it is told to all whom it concerns."""
+    receipts, received = Receipts(outbox), _without_doubles(received)
+    good = {one.name: one for one in received if not one.refused}
+    for one in received:
+        if not one.arriving and (one.refused or not receipts.tells_of(one.name, one.digest)):
+            receipts.tell(one.name, one.receipt)
+    answered = []
+    for name in sorted({one.exchange for one in good.values()}):
+        own = [one for one in good.values() if one.exchange == name]
+        made = _answered(own, inbox, outbox, identity, returns, progress)
+        for one in own:
+            refusal = made.failed and _refusal(made.failed, one.digest)
+            receipts.tell(one.name, refusal or one.receipt)
+        new = bool(made.files) or any(receipts.is_new(one.name) for one in own)
+        answered.append(replace(made, new=new))
+    return [
+        replace(one, new=one.arriving or receipts.is_new(one.name)) for one in received
+    ], answered
+
+
+def _refusal(why: str, digest: str) -> str:
+    """A receipt that a terminal shows as it is, whatever names and reasons come from elsewhere."""
+    of = f"the file's digest: {digest}\n" if digest else ""
+    return f"refused: {one_line(why)}\n{of}"
+
+
+def _received(inbox: Path, found: Stamps, identity_file: Path) -> Iterator[Received]:
     """Each file, opened and checked in another process, which a hostile file may crash."""
     context = multiprocessing.get_context("spawn")
-    paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
+    paths = [inbox / name for name in found]
     pool = ProcessPoolExecutor(1, context)
     try:
         for path in paths:
@@ -122,16 +184,18 @@ def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
 
 def check(path: Path, identity_file: Path) -> Received:
     """What a file is, once all of it has been read."""
-    digest = ""
+    digest, opened = "", False
     try:
         data = read_bytes(path)
         digest = hashlib.sha256(data).hexdigest()
-        bundle = Bundle.from_bytes(unseal(data, read_identity(identity_file), path.name), path.name)
+        content = unseal(data, read_identity(identity_file), path.name)
+        opened = True
+        bundle = Bundle.from_bytes(content, path.name)
         check_bundle(bundle)
         check_address(bundle)
     except GramlinkError as error:
-        return Received(path.name, digest, {}, str(error))
-    return Received(path.name, digest, bundle.manifest)
+        return Received(path.name, digest, {}, str(error), opened)
+    return Received(path.name, digest, bundle.manifest, opened=True)
 
 
 def _without_doubles(received: list[Received]) -> list[Received]:
@@ -179,8 +243,6 @@ def _answered(
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
-        for one in received:
-            _tell(outbox, one.name, f"refused: {error}\n")
         return Answered(exchange, owners, failed=str(error))
     return Answered(exchange, owners, files=tuple(files), summary=answers.summary)
 
@@ -199,12 +261,6 @@ def _recorded(path: Path) -> Any:
         return {"bundles": content["bundles"], "returns": content["returns"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def _tell(outbox: Path, name: str, receipt: str) -> None:
-    """Leave a receipt, unless the file's name is too long for one."""
-    with suppress(InvalidFile):
-        _write(outbox / f"{name}.receipt.txt", receipt.encode())
 
 
 def _write(path: Path, data: bytes) -> None:

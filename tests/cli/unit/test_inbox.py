@@ -7,6 +7,8 @@ import shutil
 import sys
 import zipfile
 from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -18,6 +20,8 @@ from gramlink.bundles.pseudonyms import owner_key
 from gramlink.bundles.sealing import new_identity, read_identity, read_recipient, seal, unseal
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
+from gramlink.errors import InvalidFile
+from gramlink.exchange.file_drop import attend
 from gramlink.mining.mined import Mined
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -26,6 +30,8 @@ from gramlink.records.reading import read_records
 from gramlink.records.schema import load_schema
 
 OWNERS = ("clinic", "office")
+FILES = ["clinic.bundle.age", "office.bundle.age"]
+LONG_AGO = 1_700_000_000
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +77,14 @@ def drop(dropped, folder, monkeypatch):
     return folder / "drop"
 
 
+def long_there(folder="inbox"):
+    """Nothing in the inbox is still on its way."""
+    for path in Path(folder).iterdir():
+        os.utime(path, (LONG_AGO, LONG_AGO))
+
+
 def attended(run, *, ok=True, args=()):
+    long_there()
     result = run("unit", "inbox", "inbox", "outbox", "--json", *args, ok=ok)
     return json.loads(result.out)
 
@@ -244,7 +257,9 @@ def test_an_altered_byte_is_noticed(run, drop):
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
     attended(run, ok=False)
-    assert "cut short or changed" in receipt(drop, "clinic.bundle.age")
+    told = receipt(drop, "clinic.bundle.age")
+    assert "cut short or changed" in told
+    assert f"digest: {hashlib.sha256(data).hexdigest()}" in told
 
 
 def test_two_bundles_of_an_owner_are_refused_both(run, drop):
@@ -361,3 +376,91 @@ def test_bundles_that_name_other_owners_are_not_linked(run, drop):
     path.write_bytes(seal(spy, [identity.recipient]))
     state = attended(run, ok=False)
     assert "do not name the same owners" in state["exchanges"][0]["failed"]
+
+
+def said(run, *args, ok=True):
+    return run("unit", "inbox", "inbox", "outbox", *args, ok=ok).out.splitlines()
+
+
+def written(drop):
+    """When each file in the outbox was written."""
+    return {path.name: path.stat().st_mtime_ns for path in (drop / "unit/outbox").iterdir()}
+
+
+def test_a_run_tells_what_is_new_and_all_only_if_asked(run, drop):
+    bad = drop / "unit/inbox/bad.age"
+    bad.write_bytes(b"no seal")
+    long_there()
+    first = said(run, ok=False)
+    assert [line.split(":")[0] for line in first] == ["bad.age", *FILES, "stroke"]
+    before = written(drop)
+    assert said(run) == ["nothing new in inbox: --all prints what was told before"]
+    assert written(drop) == before
+    assert said(run, "--all", ok=False) == [*first[:-1], "stroke: already answered"]
+    bad.write_bytes(b"no seal either")
+    long_there()
+    assert said(run, ok=False) == ["bad.age: refused: bad.age is not a sealed file"]
+
+
+def test_an_exchange_that_cannot_be_linked_is_told_once(run, drop):
+    reseal(drop, _manifest(lambda m: m.update(projection="0" * 64)))
+    told = said(run, ok=False)
+    assert "stroke: cannot be linked" in told[-1]
+    assert receipt(drop, "clinic.bundle.age").startswith("refused: clinic and office embedded")
+    assert said(run) == ["nothing new in inbox: --all prints what was told before"]
+    shutil.copy(drop / "clinic/clinic.bundle.age", "inbox")
+    assert said(run)[-1].startswith("stroke: linked; wrote")
+    assert receipt(drop, "office.bundle.age").startswith("accepted")
+
+
+def test_a_file_that_is_not_whole_yet_is_not_judged(run, drop):
+    path = drop / "unit/inbox/clinic.bundle.age"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    told = json.loads(run("unit", "inbox", "inbox", "outbox", "--json").out)
+    assert [one["arriving"] for one in told["received"]] == [True, False]
+    assert not (drop / "unit/outbox/clinic.bundle.age.receipt.txt").exists()
+    path.write_bytes(whole)
+    assert said(run)[0].startswith("clinic.bundle.age: accepted")
+
+
+def test_a_watch_takes_what_has_stopped_changing_until_it_is_ended(run, drop, monkeypatch):
+    clinic, office = (drop / "unit/inbox" / name for name in FILES)
+    whole = clinic.read_bytes()
+    clinic.unlink()
+    seen = []
+
+    def at_work_alone():
+        with pytest.raises(InvalidFile, match="another process is at work"):
+            attend(Path("inbox"), Path("outbox"), Path("unit.identity"))
+
+    def looks():
+        yield at_work_alone()
+        yield clinic.write_bytes(whole[:1000])
+        yield clinic.write_bytes(whole[:2000])
+        yield clinic.write_bytes(whole)
+        yield None
+        yield None
+        raise KeyboardInterrupt
+
+    steps = looks()
+
+    def pause(seconds):
+        seen.append((seconds, sorted(path.name for path in Path("outbox").glob("*.txt"))))
+        next(steps)
+
+    command = sys.modules["gramlink.cli.unit.inbox"]
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=pause))
+    result = run("unit", "inbox", "inbox", "outbox", "--watch", ok=False)
+    assert (result.code, result.err) == (130, "stopped; run the same command again to resume\n")
+    lines = result.out.splitlines()
+    assert lines[0] == "looking into inbox every 10 seconds; Ctrl-C ends it"
+    assert [line.split(",")[0] for line in lines[1:]] == [
+        "office.bundle.age: accepted: the bundle of office",
+        "stroke: waiting for clinic",
+        "clinic.bundle.age: accepted: the bundle of clinic",
+        "stroke: linked; wrote stroke-clinic.results.age",
+    ]
+    assert {seconds for seconds, _ in seen} == {10}
+    assert office.exists()
+    assert said(run) == ["nothing new in inbox: --all prints what was told before"]

@@ -10,6 +10,7 @@ import typer
 from gramlink.cli.options import Data, Encoding, Epsilon, LedgerFile, Separator
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker, confirmed
+from gramlink.io.text import printable
 
 
 def exchange(
@@ -129,7 +130,9 @@ def _agreed(what: str, speaker: Speaker) -> bool:
 
 def _typed(what: str, speaker: Speaker) -> str:
     """What somebody types, or nothing if nobody is there."""
-    return str(typer.prompt(what, default="", show_default=False)) if _is_seen(speaker) else ""
+    if not _is_seen(speaker):
+        return ""
+    return str(typer.prompt(printable(what), default="", show_default=False))
 
 
 def _is_seen(speaker: Speaker) -> bool:

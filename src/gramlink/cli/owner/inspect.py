@@ -8,6 +8,7 @@ import typer
 from gramlink.cli.inputs import read_opened
 from gramlink.cli.options import IdentityFile
 from gramlink.cli.speaker import Speaker
+from gramlink.io.text import one_line
 
 LENGTHY = ("settings", "shape", "bases", "fields", "patterns", "within")
 
@@ -38,10 +39,9 @@ def inspect(
         speaker.say("sealed, and opened: not a byte was changed")
     speaker.say(f"{file} is a {kind} file, intact")
     for name, value in content.items():
-        if name in LENGTHY and isinstance(value, dict):
-            speaker.say(f"  {name}: {', '.join(map(str, value))}")
-        else:
-            speaker.say(f"  {name}: {_shown(value)}")
+        table = name in LENGTHY and isinstance(value, dict)
+        told = ", ".join(map(str, value)) if table else _shown(value)
+        speaker.say(f"  {one_line(name)}: {one_line(told)}")
     speaker.summary({**content, "kind": kind, "sealed": sealed})
 
 

@@ -1,11 +1,17 @@
 """`gramlink unit inbox`: a file drop."""
 
+import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gramlink.cli.speaker import Speaker
+
+if TYPE_CHECKING:
+    from gramlink.exchange.file_drop import Answered, Received
 
 
 def inbox(
@@ -23,16 +29,25 @@ def inbox(
         str,
         typer.Option(help="What owners get: links, weights (links with details) or counts."),
     ] = "links",
+    watched: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on, and look every 10 seconds for what is new."),
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also print what earlier runs have told.")
+    ] = False,
     speaker: Speaker,
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
 
-    Writes a receipt for each bundle and, once an exchange is complete, sealed results.
+    Writes a receipt for each bundle and, once an exchange is complete, sealed results. Prints what
+    is new since the last run.
 
     Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
     """
     from gramlink.errors import InvalidFile, InvalidParameter
-    from gramlink.exchange.file_drop import attend
+    from gramlink.exchange.arrivals import SECONDS
+    from gramlink.exchange.file_drop import attend, watch
     from gramlink.parties.answers import check_returns
 
     if not folder.is_dir():
@@ -43,36 +58,69 @@ def inbox(
     if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     check_returns(returns)
+    if watched:
+        speaker.say(f"looking into {folder} every {SECONDS} seconds; Ctrl-C ends it")
+        passes = watch(folder, outbox, identity_file, partial(time.sleep, SECONDS), returns, None)
+        try:
+            for received, answered in passes:
+                _tell(speaker, folder, received, answered, every=every)
+        except KeyboardInterrupt:
+            typer.echo("stopped; run the same command again to resume", err=True)
+            raise typer.Exit(130) from None
+        finally:
+            passes.close()
     with speaker.progress("matching") as progress:
         received, answered = attend(folder, outbox, identity_file, returns, progress)
+    if _tell(speaker, folder, received, answered, every=every):
+        raise typer.Exit(1)
+
+
+def _tell(
+    speaker: Speaker,
+    folder: Path,
+    received: "Sequence[Received]",
+    answered: "Sequence[Answered]",
+    *,
+    every: bool,
+) -> bool:
+    """Print what is new, or everything; return whether some of it was refused."""
     for one in received:
-        speaker.say(f"{one.name}: {one.receipt.strip()}")
+        if one.arriving:
+            speaker.say(f"{one.name}: cannot be opened, and may still be arriving")
+        elif one.new or every:
+            speaker.say(f"{one.name}: {one.receipt.splitlines()[0]}")
     if not received:
         speaker.say(f"there are no bundles in {folder}")
+    elif not (every or any(one.new for one in received) or any(one.new for one in answered)):
+        speaker.say(f"nothing new in {folder}: --all prints what was told before")
     for exchange in answered:
         name = exchange.exchange
         if exchange.awaited:
             speaker.say(f"{name}: waiting for {', '.join(exchange.awaited)}")
-        elif exchange.failed:
+        elif exchange.failed and (exchange.new or every):
             speaker.say(f"{name}: cannot be linked: {exchange.failed}")
         elif exchange.files:
             speaker.say(f"{name}: linked; wrote {', '.join(exchange.files)}")
-        else:
+        elif every and not exchange.failed:
             speaker.say(f"{name}: already answered")
     speaker.summary(
         {
-            "received": [{"name": one.name, "refused": one.refused} for one in received],
+            "received": [
+                {"name": one.name, "refused": one.refused, "arriving": one.arriving, "new": one.new}
+                for one in received
+            ],
             "exchanges": [
                 {
                     "exchange": one.exchange,
                     "awaited": list(one.awaited),
                     "files": list(one.files),
                     "failed": one.failed,
+                    "new": one.new,
                     "summary": one.summary,
                 }
                 for one in answered
             ],
         }
     )
-    if any(one.refused for one in received) or any(one.failed for one in answered):
-        raise typer.Exit(1)
+    refused = any(one.refused and not one.arriving and (one.new or every) for one in received)
+    return refused or any(one.failed and (one.new or every) for one in answered)
