@@ -42,7 +42,7 @@ def shown(run):
         assert result.code in (0, 1), result
         for line in (result.out + result.err).split("\n"):
             assert line.isprintable(), line
-            assert len(line) < 2000, line
+            assert len(line) < 2100, line
         assert len(result.err.splitlines()) <= 2, result.err
         return result
 

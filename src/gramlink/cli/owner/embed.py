@@ -124,6 +124,7 @@ def embed(
         file.write(seal(packed, [unit]) if unit else packed)
     same = len(records) - len(bundle.ids)
     speaker.say(f"wrote {output}: {len(bundle.ids):,} records, {len(packed):,} bytes")
+    speaker.say(f"projection {projection.fingerprint}: must be the same for all owners")
     if same:
         speaker.say(f"{same:,} records repeat another in all fields, and are not sent again")
     if unit:
