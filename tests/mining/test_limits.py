@@ -96,6 +96,8 @@ def test_what_cannot_have_been_mined_is_refused_as_soon_as_it_is_read(changes, s
         Mined.from_json(document(**changes), "registry.mined.json")
     assert str(caught.value).startswith("registry.mined.json is damaged: ")
     assert says in str(caught.value)
+    whom = "its sender" if "owner" in changes else "registry"
+    assert caught.value.hint == f"ask {whom} for it again"
     if "owner" not in changes and "count of" not in says:
         assert "registry cannot have mined this" in str(caught.value)
 

@@ -38,17 +38,18 @@ class Mined:
     @classmethod
     def from_json(cls, data: bytes, name: str) -> "Mined":
         """What `to_json` wrote, if it can have been mined with the settings it names."""
-        content = from_json("mined", data, name)
+        content, sender = from_json("mined", data, name), "its sender"
         try:
+            sender = owner_name(content["owner"])
             made = cls(
-                owner=owner_name(content["owner"]),
+                owner=sender,
                 settings=settings_in(content),
                 epsilon=spent_epsilon(content["epsilon"]),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
             )
             made.check(schema_from(dict(made.settings), "settings"))
         except DAMAGE as error:
-            raise damaged(name, error, "ask its sender for it again") from error
+            raise damaged(name, error, f"ask {sender} for it again") from error
         return made
 
     def check(self, schema: Schema) -> None:
