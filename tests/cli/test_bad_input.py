@@ -506,7 +506,7 @@ def test_another_partys_name_cannot_write_to_the_terminal(refused, done):
         path = done / f"{owner}.mined.json"
         document = json.loads(path.read_bytes()) | {"owner": "evil\x1b[2J\nname"}
         path.write_text(json.dumps(document))
-    result = refused(*READING["hospital.mined.json"].split(), says="two files were mined by")
+    result = refused(*READING["hospital.mined.json"].split(), says="cannot be the name of an owner")
     assert "\x1b" not in result.err
 
 
