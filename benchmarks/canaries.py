@@ -45,20 +45,20 @@ def _watched(*texts: str, fields: tuple[str, ...] = ("name",)) -> tuple[str, ...
     return tuple(f"{field}:{text}" for field in fields for text in texts)
 
 
-def one_length(copies: int) -> Case:
-    """Twenty canaries of six symbols, so many as one record may count for in full."""
+def one_length(copies: int, held: int = 6) -> Case:
+    """Canaries that each hold so many symbols, of which six may count in full."""
     symbols = "".join(map(chr, range(0x4E00, 0x4E00 + 120)))
-    texts = tuple(symbols[i : i + 6] for i in range(0, len(symbols), 6))
+    texts = tuple(symbols[i : i + held] for i in range(0, len(symbols), held))
     return Case(
         "levelgram, one length",
-        f"six symbols of {copies} more records" if copies else "six symbols that nobody else has",
-        _schema("levelgram", alphabet=symbols, q_max=1, size=200),
+        f"{held} symbols {f'of {copies} more records' if copies else 'that nobody else has'}",
+        _schema("levelgram", alphabet=symbols, length=held, q_max=1, size=200),
         texts * copies,
         texts,
         tuple(_watched(*text) for text in texts),
         runs=2000,
         mutants=10_000,
-        parts=(slice(0, 6),) if copies else (),
+        parts=(slice(0, held),) if copies else (),
     )
 
 
@@ -165,6 +165,7 @@ def crowded() -> Case:
 
 CASES = (
     one_length(20),
+    one_length(40, held=12),
     one_length(0),
     three_lengths(),
     tree("tree-linear", 3, 60),

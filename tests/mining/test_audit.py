@@ -22,6 +22,7 @@ EXCESS = canaries.EXCESS
 
 LEVELGRAM = {
     "levelgram, one length": (canaries.one_length(20), 250),
+    "levelgram, many symbols": (canaries.one_length(40, held=12), 500),
     "levelgram, three lengths": (canaries.three_lengths(), 2200),
 }
 TREES = {
