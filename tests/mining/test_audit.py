@@ -31,7 +31,7 @@ TREES = {
     "adaptive": (canaries.tree("tree-adaptive", 3, 15), 1000),
     "hybrid": (canaries.tree("tree-hybrid", 4, 14), 1000),
 }
-FPM = {"fpm": (canaries.chosen(), 8000), "fpm, hidden": (canaries.unseen(), 10_000)}
+FPM = {"fpm": (canaries.chosen(), 6000), "fpm, hidden": (canaries.unseen(), 10_000)}
 CASES = LEVELGRAM | TREES | FPM
 
 
