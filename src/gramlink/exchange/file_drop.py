@@ -1,15 +1,16 @@
 """File drop: sealed bundles in an inbox, receipts and sealed results in an outbox.
 
 The linkage unit's part when the parties only exchange files. Each file in the inbox gets a
-receipt that says whether it was accepted, or why not. Once the bundles of all owners of an
-exchange are there, they are linked, and each owner's results are sealed to the key its bundle
-names. An exchange is answered once, and again only if a bundle changes.
+receipt that says whether it was accepted, or why not; only what its owner signed is accepted.
+Once the bundles of all owners of an exchange are there, they are linked, and each owner's results
+are signed by the unit and sealed to the key that signed its bundle. An exchange is answered once,
+and again only if a bundle changes.
 """
 
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -18,15 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Identity, read_identity, unseal
+from gramlink.bundles.sealing import Identity, Recipient, read_identity, unseal_from
 from gramlink.errors import GramlinkError, InvalidFile, Mismatch
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
 from gramlink.matching.pairs import Progress
-from gramlink.parties.admission import alike, check_address, check_bundle, doubled
+from gramlink.parties.admission import alike, check_address, check_bundle, check_signed, doubled
 from gramlink.parties.answers import answer, sealed
 
 SUFFIXES = (".age", ".bundle")
+Senders = Mapping[str, Collection[Recipient]]  # the keys of each owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def attend(
     inbox: Path,
     outbox: Path,
     identity_file: Path,
+    senders: Senders,
     returns: str = "links",
     progress: Progress | None = None,
 ) -> tuple[list[Received], list[Answered]]:
@@ -82,7 +85,7 @@ def attend(
     """
     identity = read_identity(identity_file)
     with alone(outbox / ".gramlink.lock", "at work"):
-        received = _without_doubles(list(_received(inbox, identity_file)))
+        received = _without_doubles(list(_received(inbox, identity_file, senders)))
         for one in received:
             _tell(outbox, one.name, one.receipt)
         good = [one for one in received if not one.refused]
@@ -100,7 +103,7 @@ def attend(
         ]
 
 
-def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
+def _received(inbox: Path, identity_file: Path, senders: Senders) -> Iterator[Received]:
     """Each file, opened and checked in another process, which a hostile file may crash."""
     context = multiprocessing.get_context("spawn")
     paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
@@ -108,7 +111,7 @@ def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
     try:
         for path in paths:
             try:
-                yield pool.submit(check, path, identity_file).result()
+                yield pool.submit(check, path, identity_file, senders).result()
             except BrokenProcessPool:
                 pool.shutdown()
                 pool = ProcessPoolExecutor(1, context)
@@ -119,15 +122,16 @@ def _received(inbox: Path, identity_file: Path) -> Iterator[Received]:
         pool.shutdown()
 
 
-def check(path: Path, identity_file: Path) -> Received:
+def check(path: Path, identity_file: Path, senders: Senders) -> Received:
     """What a file is, once all of it has been read."""
     digest = ""
     try:
         data = read_bytes(path)
         digest = hashlib.sha256(data).hexdigest()
-        bundle = Bundle.from_bytes(unseal(data, read_identity(identity_file), path.name), path.name)
+        bundle = _opened(data, read_identity(identity_file), path.name)
         check_bundle(bundle)
         check_address(bundle)
+        check_signed(bundle, senders)
     except GramlinkError as error:
         return Received(path.name, digest, {}, str(error))
     return Received(path.name, digest, bundle.manifest)
@@ -174,7 +178,7 @@ def _answered(
         files = []
         for bundle in bundles:
             path = outbox / f"{exchange}-{bundle.owner}.results.age"
-            _write(path, sealed(answers.results[bundle.owner], bundle))
+            _write(path, sealed(answers.results[bundle.owner], bundle, identity))
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
@@ -188,7 +192,12 @@ def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != digest:
         raise Mismatch(f"{path.name} changed while being read", hint="run this again")
-    return Bundle.from_bytes(unseal(data, identity, path.name), path.name)
+    return _opened(data, identity, path.name)
+
+
+def _opened(data: bytes, identity: Identity, name: str) -> Bundle:
+    content, sender = unseal_from(data, identity, name)
+    return Bundle.from_bytes(content, name, sender)
 
 
 def _recorded(path: Path) -> Any:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gramlink.cli.options import SENDERS
 from gramlink.cli.speaker import Speaker
 
 
@@ -16,6 +17,7 @@ def inbox(
     outbox: Annotated[
         Path, typer.Argument(help="Where receipts and sealed results go.", metavar="OUTBOX")
     ],
+    senders: Annotated[list[Path], SENDERS],
     identity_file: Annotated[
         Path, typer.Option("--identity", help="The identity file that opens the bundles.")
     ] = Path("unit.identity"),
@@ -27,10 +29,12 @@ def inbox(
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
 
-    Writes a receipt for each bundle and, once an exchange is complete, sealed results.
+    Writes a receipt for each bundle and, once an exchange is complete, sealed results. Takes
+    bundles only from owners whose recipient files you name.
 
-    Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
+    Example: gramlink unit inbox inbox/ outbox/ --from hospital.recipient --from registry.recipient
     """
+    from gramlink.bundles.sealing import read_senders
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
     from gramlink.parties.answers import check_returns
@@ -43,8 +47,9 @@ def inbox(
     if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     check_returns(returns)
+    known = read_senders(senders)
     with speaker.progress("matching") as progress:
-        received, answered = attend(folder, outbox, identity_file, returns, progress)
+        received, answered = attend(folder, outbox, identity_file, known, returns, progress)
     for one in received:
         speaker.say(f"{one.name}: {one.receipt.strip()}")
     if not received:
