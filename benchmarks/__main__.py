@@ -1,7 +1,7 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, linkage, persons, attack, audit, load (default: these), or matrix, which
-takes a quarter of an hour on two cores; and `--output FILE` to keep the page.
+ARGS: any of speed, join, linkage, persons, attack, audit, privacy, load (default: these), or
+matrix, which takes a quarter of an hour on two cores; and `--output FILE` to keep the page.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, audit, join, linkage, load, matrix, persons, speed
+from benchmarks import attack, audit, join, linkage, load, matrix, persons, privacy, speed
 
 PARTS = {
     "speed": speed.table,
@@ -20,6 +20,7 @@ PARTS = {
     "persons": persons.table,
     "attack": attack.table,
     "audit": audit.table,
+    "privacy": privacy.table,
     "load": load.table,
     "matrix": matrix.table,
 }

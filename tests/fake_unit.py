@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Recipient, new_identity, seal, seal_from, unseal, unseal_from
+from gramlink.bundles.sealing import Recipient, new_identity, seal_from, unseal_from
 from gramlink.embedding.projection import agree
 from gramlink.errors import Mismatch
 from gramlink.exchange import wire
@@ -243,7 +243,8 @@ class FakeUnit:
         return 200, {"offset": len(self.part)}
 
     def check(self):
-        bundle = Bundle.from_bytes(unseal(self.part, self.identity, "bundle"), "bundle")
+        content, sender = unseal_from(self.part, self.identity, "bundle")
+        bundle = Bundle.from_bytes(content, "bundle", sender)
         try:
             admit(
                 bundle,
@@ -251,7 +252,7 @@ class FakeUnit:
                 owner=self.me,
                 owners=self.parties,
                 settings=for_the_unit(schema_of(self.agreed)),
-                reply=self.recipients[self.me],
+                key=Recipient(self.recipients[self.me]),
             )
             self.bundles[self.me] = bundle
         except Mismatch as error:
@@ -262,7 +263,7 @@ class FakeUnit:
             bundles = list(self.bundles.values())
             found = answer(bundles, dict.fromkeys(self.parties, self.returns)).results
             self.results = {
-                name: seal(one.to_bytes(), [Recipient(self.recipients[name])])
+                name: seal_from(one.to_bytes(), self.identity, Recipient(self.recipients[name]))
                 for name, one in found.items()
             }
 

@@ -81,7 +81,7 @@ def _across(shapes: list[str], y: float) -> float:
     for start, end in ((HOSPITAL, REGISTRY), (REGISTRY, HOSPITAL)):
         shapes.append(arrow(start, end, y + 26))
         label = (start + (UNIT - 74 if start < UNIT else UNIT + 74)) / 2
-        shapes += _sealed(label, y + 17, "its grams, marked by it", "for-owner")
+        shapes += _sealed(label, y + 17, "its grams, signed by it", "for-owner")
         y += 34
     shapes.append(box(UNIT - 74, y - 56, 148, 50, "unit"))
     shapes.append(text(UNIT, y - 35, "carries them,", "soft middle", 12.5))

@@ -9,7 +9,11 @@ from gramlink.bundles.sealing import new_identity as new_identity
 from gramlink.bundles.sealing import read_identity as read_identity
 from gramlink.bundles.sealing import read_recipient as read_recipient
 from gramlink.bundles.sealing import seal as seal
+from gramlink.bundles.sealing import seal_from as seal_from
+from gramlink.bundles.sealing import signed as signed
 from gramlink.bundles.sealing import unseal as unseal
+from gramlink.bundles.sealing import unseal_from as unseal_from
+from gramlink.bundles.sealing import verified as verified
 from gramlink.deciding.clusters import Clusters as Clusters
 from gramlink.deciding.clusters import cluster as cluster
 from gramlink.deciding.explanation import Explanation as Explanation

@@ -7,7 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from browser.serving import TOML
-from gramlink.bundles.sealing import new_identity, seal, unseal, write_identity, write_recipient
+from gramlink.bundles.sealing import (
+    new_identity,
+    seal_from,
+    unseal_from,
+    write_identity,
+    write_recipient,
+)
 
 LINKED = 60_000  # milliseconds: kernels may have to be compiled first
 
@@ -275,7 +281,7 @@ def linked(server, tmp_path_factory):
     for name, owner in owners.items():
         reply = made.identities[name].recipient
         bundle = owner.embed(projection, exchange="linked", reply=reply)
-        made.upload(name, seal(bundle.to_bytes(), [made.unit_key()]))
+        made.upload(name, seal_from(bundle.to_bytes(), made.identities[name], made.unit_key()))
     return made
 
 
@@ -289,7 +295,7 @@ def test_a_linkage_is_seen_to_its_end_and_its_results_are_fetched(visit, server,
     with page.expect_download() as download:
         page.get_by_role("link", name="Fetch hospital.results.age").click()
     sealed = download.value.path().read_bytes()
-    opened = unseal(sealed, linked.identities["hospital"], "results")
+    opened, _ = unseal_from(sealed, linked.identities["hospital"], "results")
     results = Results.from_bytes(opened, "results")
     assert results.owner == "hospital"
     page.wait_for_selector("#next:has-text('You have fetched your results')")

@@ -65,6 +65,11 @@ def refused(data, why=""):
     return caught.value
 
 
+def test_an_archive_behind_something_else_is_refused():
+    """As a signed one whose signature nobody checked; zipfile would find it there."""
+    refused(b"gramlink signed by nobody\n" + GOOD, "it is not a zip file")
+
+
 def test_what_is_packed_comes_back():
     archive = unpack("bundle", GOOD, "x.bundle")
     assert archive.manifest == SAID

@@ -26,7 +26,10 @@ from strategies import AB, bases, lists
 
 LENGTHS = {"surname": (1, 1, 2, 3), "born": (1,) * 6, "sex": (1, 1)}
 EDITS = {"surname": 1, "born": 2, "sex": 0}  # of the surname, those of the schema
-READER = Recipient("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj")
+READER = Recipient(
+    "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
+    "+ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+)
 MINED = {"kind": "text", "miner": "levelgram"}
 SETTINGS = {
     "decide": "one-to-one",

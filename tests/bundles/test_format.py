@@ -13,16 +13,19 @@ from golden import make
 from gramlink.bundles.archive import MANIFEST
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import is_sealed, read_identity, read_recipient, seal, unseal
+from gramlink.bundles.sealing import is_sealed, read_identity, read_recipient, seal, unseal_from
 from gramlink.embedding.projection import Projection, agree
 from gramlink.mining.mined import Mined
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-KEY = "age1euyhktn6lvd9q2trpw067n2rrr3vwnretxfzwe9nvpskpkfqwu0qjm9d97"
+KEY = (
+    "age1euyhktn6lvd9q2trpw067n2rrr3vwnretxfzwe9nvpskpkfqwu0qjm9d97"
+    "+ed25519:97e14d61dc11e36adbc3af124bfdbfea11995fc1e293522d248903b02b062844"
+)
 PROJECTION = "aede42487090363a1dc2b4ac1aed325ce31f1b435f1387b2c6fcb95431147bd5"
 ONE, TWO, THREE = "00112233445566778899aabbccddeeff", "7f" * 16, "ff" * 16
 OTHERS = ["0a" * 16, "1b" * 16, "2c" * 16]
-FINGERPRINT = "f510 cc57 4e98 c31b 8674"
+FINGERPRINT = "1956 477f 759f 7aac 8b20"
 BORN = "\ue01b\ue000\ue013\ue049\ue019\ue007\ue010\ue02a"
 SURNAME = {
     "kind": "text", "edits": None, "alphabet": "ABELMR", "length": 32, "case": "upper",
@@ -42,7 +45,10 @@ def golden(name):
 
 
 def opened(name):
-    return unseal(golden(name), read_identity(GOLDEN / "unit.identity"), name)
+    identity = read_identity(GOLDEN / "unit.identity")
+    content, sender = unseal_from(golden(name), identity, name)
+    assert sender == identity.recipient
+    return content
 
 
 def test_every_golden_file_is_here():
@@ -50,7 +56,7 @@ def test_every_golden_file_is_here():
     names = {path.name for path in GOLDEN.iterdir() if path.is_file()} - others
     assert names == {
         *make.unsealed(), "unit.identity", "unit.recipient", "hospital.bundle.age",
-        "hospital.results.age", "sender-mark.json",
+        "hospital.results.age", "signatures.json",
     }  # fmt: skip
 
 
@@ -69,7 +75,7 @@ def test_what_was_sealed_is_opened(name):
     assert sealed.startswith(b"age-encryption.org/v1\n-> X25519 ")
     assert opened(f"{name}.age") == golden(name)
     again = seal(golden(name), [read_recipient(GOLDEN / "unit.recipient")])
-    assert unseal(again, read_identity(GOLDEN / "unit.identity"), name) == golden(name)
+    assert unseal_from(again, read_identity(GOLDEN / "unit.identity"), name)[0] == golden(name)
 
 
 def test_what_was_mined():

@@ -17,10 +17,13 @@ from gramlink.bundles.sealing import (
     new_identity,
     read_identity,
     read_recipient,
+    read_senders,
     seal,
     seal_from,
+    signed,
     unseal,
     unseal_from,
+    verified,
     write_identity,
     write_recipient,
 )
@@ -31,7 +34,7 @@ from systems import posix
 OURS, THEIRS = new_identity(), new_identity()
 DATA = b"MILLER,1980-01-31\n" * 20
 SEALED = seal(DATA, [OURS.recipient])
-VECTORS = json.loads(Path(__file__).parents[1].joinpath("golden", "sender-mark.json").read_text())
+VECTORS = json.loads(Path(__file__).parents[1].joinpath("golden", "signatures.json").read_text())
 
 
 def refused(data, identity=OURS):
@@ -71,7 +74,7 @@ def test_the_format_is_that_of_age():
     assert SEALED.startswith(b"age-encryption.org/v1\n-> X25519 ")
     identity = pyrage.x25519.Identity.from_str(OURS.secret)
     assert pyrage.decrypt(SEALED, [identity]) == DATA
-    theirs = pyrage.encrypt(DATA, [pyrage.x25519.Recipient.from_str(OURS.recipient.key)])
+    theirs = pyrage.encrypt(DATA, [pyrage.x25519.Recipient.from_str(OURS.recipient.age)])
     assert unseal(theirs, OURS, "x") == DATA
 
 
@@ -145,9 +148,10 @@ def test_a_fingerprint_is_the_start_of_a_digest_of_the_key():
 
 
 WRONG_RECIPIENTS = [
-    "", "age1", "age1nobody", OURS.secret, OURS.recipient.key[:-1], OURS.recipient.key + "q",
-    OURS.recipient.key + "\n", " " + OURS.recipient.key, "age1pq", "ssh-ed25519 AAAA", "\x00",
-    OURS.recipient.key.replace("age1", "age2"), "é" * 62,
+    "", "age1", "age1nobody", OURS.secret, OURS.recipient.age[:-1], OURS.recipient.age + "q",
+    OURS.recipient.age + "\n", " " + OURS.recipient.key, "age1pq", "ssh-ed25519 AAAA", "\x00",
+    OURS.recipient.key.replace("age1", "age2"), "é" * 62, f"+ed25519:{OURS.recipient.signs}",
+    OURS.recipient.key.replace("+", ""), OURS.recipient.key.replace("+ed25519", " +ed25519"),
 ]  # fmt: skip
 
 
@@ -156,6 +160,60 @@ def test_what_is_no_recipient_cannot_be_one(key):
     with pytest.raises(InvalidFile, match=r"^this is not an age recipient$") as caught:
         Recipient(key)
     assert "gramlink keys new" in caught.value.hint
+
+
+P = reference.PRIME
+NO_SIGNERS = {
+    "too short": "3a" * 31,
+    "too long": "3a" * 33,
+    "in capitals": OURS.recipient.signs.upper(),
+    "a line end": OURS.recipient.signs + "\n",
+    "two": f"{OURS.recipient.signs}+ed25519:{OURS.recipient.signs}",
+    "spaces": " ".join(OURS.recipient.signs),
+    "no digits": "é" * 64,
+    "not on the curve": (2).to_bytes(32, "little").hex(),
+    **{  # whose signatures anybody can make, or that are written in a second way
+        f"y = {number}, {sign}": (y | sign << 255).to_bytes(32, "little").hex()
+        for sign in (0, 1)
+        for number, y in enumerate(
+            (0, 1, P - 1, P, P + 1, P + 3, reference.EIGHTH, P - reference.EIGHTH, 2**255 - 1)
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("signs", NO_SIGNERS.values(), ids=NO_SIGNERS)
+def test_a_key_that_nobody_or_anybody_can_sign_with_is_refused(signs):
+    with pytest.raises(InvalidFile, match=r"^this is not an Ed25519 public key$") as caught:
+        Recipient(f"{OURS.recipient.age}+ed25519:{signs}")
+    assert "gramlink keys new" in caught.value.hint
+
+
+def test_a_recipient_without_a_key_to_sign_with_is_refused():
+    with pytest.raises(InvalidFile, match="has no key to check signatures with") as caught:
+        Recipient(OURS.recipient.age)
+    assert "gramlink keys new" in caught.value.hint
+
+
+def test_keys_overlap_if_either_is_the_same():
+    one, other = OURS.recipient, THEIRS.recipient
+    assert one.overlaps(one)
+    assert not one.overlaps(other)
+    assert one.overlaps(Recipient(f"{one.age}+ed25519:{other.signs}"))
+    assert one.overlaps(Recipient(f"{other.age}+ed25519:{one.signs}"))
+
+
+def test_senders_are_called_as_their_files_are(tmp_path):
+    third = new_identity()
+    for name, who in (("one/hospital", OURS), ("two/hospital", THEIRS), ("two/St. Mary's", third)):
+        path = tmp_path / f"{name}.recipient"
+        path.parent.mkdir(exist_ok=True)
+        write_recipient(path, who.recipient, "somebody")
+    assert read_senders([tmp_path / "one" / "hospital.recipient", tmp_path / "two"]) == {
+        "hospital": {OURS.recipient, THEIRS.recipient},
+        "St. Mary's": {third.recipient},
+    }
+    assert read_senders([]) == {}
 
 
 WRONG_IDENTITIES = [
@@ -251,62 +309,91 @@ def test_a_file_that_is_not_there_is_named(path):
             read(path)
 
 
+# who signed it
+
+
+@settings(deadline=None, max_examples=30)
 @given(data=st.binary(max_size=200))
 def test_a_reader_can_tell_whom_a_file_is_from(data):
     sealed = seal_from(data, OURS, THEIRS.recipient)
     assert unseal_from(sealed, THEIRS, "x") == (data, OURS.recipient)
+    for reader in (None, THEIRS.recipient):
+        assert verified(signed(data, OURS), "x", reader) == (data, OURS.recipient)
 
 
 def test_a_file_that_does_not_say_whom_it_is_from_is_opened_all_the_same():
     assert unseal_from(seal(b"MILLER", [OURS.recipient]), OURS, "x") == (b"MILLER", None)
+    assert verified(b"MILLER", "x") == (b"MILLER", None)
 
 
 def test_nobody_can_pass_for_another_to_a_reader():
     mallory = new_identity()
-    marked = unseal(seal_from(b"grams", OURS, THEIRS.recipient), THEIRS, "x")
-    forged = [
-        marked.replace(b"grams", b"other"),
-        unseal(seal_from(b"grams", mallory, THEIRS.recipient), THEIRS, "x").replace(
-            mallory.recipient.key.encode(), OURS.recipient.key.encode()
-        ),
-        unseal(seal_from(b"grams", OURS, mallory.recipient), mallory, "x"),  # was for another
-        unseal(seal_from(b"grams", THEIRS, OURS.recipient), OURS, "x"),  # was the reader's own
-        marked.partition(b"\n")[0],
-        b"gramlink from " + OURS.recipient.key.encode() + b" \ngrams",
-    ]
-    for one in forged:
+    good = signed(b"grams", OURS, THEIRS.recipient)
+    ours, theirs = OURS.recipient.key.encode(), mallory.recipient.key.encode()
+    forged = {
+        "other data": good.replace(b"grams", b"other"),
+        "more data": good + b"x",
+        "signed by another": signed(b"grams", mallory, THEIRS.recipient).replace(theirs, ours),
+        "for another reader": signed(b"grams", OURS, mallory.recipient),
+        "the reader's own": signed(b"grams", THEIRS, OURS.recipient),
+        "no data": good.partition(b"\n")[0] + b"\n",
+        "no signature": b"gramlink signed " + ours + b" \ngrams",
+        "in capitals": good.replace(line_of(good)[2], line_of(good)[2].upper()),
+        "something behind": good.replace(b"\ngrams", b" \ngrams"),
+    }
+    for what, one in forged.items():
         with pytest.raises(InvalidFile, match="does not come from the sender it names"):
+            unseal_from(seal(one, [THEIRS.recipient]), THEIRS, what)
+    for one in (b"gramlink signed nobody x\n", b"gramlink signed ", good.partition(b"\n")[0]):
+        with pytest.raises(InvalidFile, match=r"does not say who signed it|does not come from"):
             unseal_from(seal(one, [THEIRS.recipient]), THEIRS, "x")
-    with pytest.raises(InvalidFile, match="not an age recipient"):
-        unseal_from(seal(b"gramlink from nobody x\n", [THEIRS.recipient]), THEIRS, "x")
 
 
-def mark_of(sealed, reader):
-    """The mark on the first line of what was sealed."""
-    return unseal(sealed, reader, "x").partition(b"\n")[0].rpartition(b" ")[2].decode()
+def test_what_is_signed_for_one_reader_is_not_for_anybody():
+    with pytest.raises(InvalidFile, match="was made for another reader"):
+        verified(signed(b"grams", OURS, THEIRS.recipient), "x")
 
 
-@settings(deadline=None, max_examples=20)
+@pytest.mark.parametrize("bit", [1, 128])
+def test_a_byte_that_was_changed_anywhere_in_what_is_signed_is_noticed(bit):
+    """Without the seal: whoever could open it, such as the reader, could have changed it."""
+    good = signed(b"grams", OURS)
+    for place in range(len(good)):
+        changed = bytearray(good)
+        changed[place] ^= bit
+        try:
+            _, sender = verified(bytes(changed), "x")
+        except InvalidFile:
+            continue
+        assert sender is None  # the line is not even taken for one
+
+
+def line_of(data):
+    """The words of the first line of what was signed."""
+    return data.partition(b"\n")[0].removeprefix(b"gramlink ").split(b" ")
+
+
+@settings(deadline=None, max_examples=10)
 @given(data=st.binary(max_size=200))
-def test_a_mark_agrees_with_its_definition_at_both_ends(data):
-    mark = mark_of(seal_from(data, OURS, THEIRS.recipient), THEIRS)
-    assert mark == reference.mark(data, OURS.secret, THEIRS.recipient.key, sending=True)
-    assert mark == reference.mark(data, THEIRS.secret, OURS.recipient.key, sending=False)
-    back = mark_of(seal_from(data, THEIRS, OURS.recipient), OURS)
-    assert back != mark  # what is sent back has another key
+def test_a_signature_agrees_with_its_definition(data):
+    for reader in (THEIRS.recipient, None):
+        _, sender, made = line_of(signed(data, OURS, reader))
+        said = reference.statement(data, sender.decode(), reader.key if reader else "")
+        assert bytes.fromhex(made.decode()) == reference.signature(said, OURS.secret)
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[one["what"] for one in VECTORS])
 def test_the_test_vectors_hold_in_code_and_definition(vector):
-    sender, reader = Identity(vector["sender_identity"]), Identity(vector["reader_identity"])
+    sender = Identity(vector["sender_identity"])
+    reader = Recipient(vector["reader_recipient"]) if vector["reader_recipient"] else None
     assert sender.recipient.key == vector["sender_recipient"]
-    assert reader.recipient.key == vector["reader_recipient"]
+    assert sender.recipient.signs == reference.signing_key(sender.secret)[2].hex()
     content = bytes.fromhex(vector["content"])
-    marked = f"gramlink from {sender.recipient.key} {vector['mark']}\n".encode() + content
-    assert unseal(seal_from(content, sender, reader.recipient), reader, "x") == marked
-    assert unseal_from(seal(marked, [reader.recipient]), reader, "x") == (content, sender.recipient)
-    mark = reference.mark(content, sender.secret, reader.recipient.key, sending=True)
-    assert mark == vector["mark"]
+    line = f"gramlink signed {sender.recipient.key} {vector['signature']}\n".encode()
+    assert signed(content, sender, reader) == line + content
+    assert verified(line + content, "x", reader) == (content, sender.recipient)
+    said = reference.statement(content, sender.recipient.key, vector["reader_recipient"])
+    assert reference.signature(said, sender.secret).hex() == vector["signature"]
 
 
 def test_the_definition_has_the_test_vectors_of_its_standards():
@@ -322,8 +409,8 @@ def test_the_definition_has_the_test_vectors_of_its_standards():
         ).hex()
         == "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
     )
-    raw = reference.raw(OURS.recipient.key)
-    assert reference.age_key("age", raw) == OURS.recipient.key
+    raw = reference.raw(OURS.recipient.age)
+    assert reference.age_key("age", raw) == OURS.recipient.age
 
 
 LOW_ORDER = [
@@ -338,17 +425,14 @@ LOW_ORDER = [
 def test_a_point_that_gives_everybody_the_same_secret_is_no_recipient(point, top_bit):
     raw = (point | top_bit << 255).to_bytes(32, "little")
     assert reference.x25519(reference.raw(OURS.secret), raw) == bytes(32)
-    key = reference.age_key("age", raw)
+    key = f"{reference.age_key('age', raw)}+ed25519:{OURS.recipient.signs}"
     with pytest.raises(InvalidFile, match="nothing can be sealed to this age recipient") as caught:
         Recipient(key)
     assert "gramlink keys new" in caught.value.hint
-    forged = seal(f"gramlink from {key} {'0' * 64}\ngrams".encode(), [OURS.recipient])
-    with pytest.raises(InvalidFile, match="nothing can be sealed to this age recipient"):
-        unseal_from(forged, OURS, "x")
 
 
 def test_the_description_of_the_format_shows_the_first_test_vector():
     page = Path(__file__).parents[2].joinpath("docs", "format.md").read_text("utf-8")
     assert bytes.fromhex(VECTORS[0]["content"]) == b"grams"
-    for part in ("sender_identity", "reader_identity", "mark"):
+    for part in ("sender_identity", "reader_recipient", "signature"):
         assert f"`{VECTORS[0][part]}`" in page

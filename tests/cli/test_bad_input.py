@@ -13,7 +13,7 @@ from cli.owners import COUNT, TOML, contents, disk_of, edit
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import read_identity, seal
+from gramlink.bundles.sealing import read_identity, seal_from
 from gramlink.embedding.projection import Projection
 from gramlink.parties.answers import answer
 from systems import posix
@@ -770,9 +770,10 @@ def finished_sealed(finished, tmp_path_factory):
     bundles = [
         Bundle.from_bytes((folder / f"{owner}.bundle").read_bytes(), owner) for owner in parties[:2]
     ]
+    unit = read_identity(folder / "unit.identity")
     for owner, sent in answer(bundles, dict.fromkeys(parties, "links")).results.items():
         reader = read_identity(folder / f"{owner}.identity").recipient
-        (folder / f"{owner}.results.age").write_bytes(seal(sent.to_bytes(), [reader]))
+        (folder / f"{owner}.results.age").write_bytes(seal_from(sent.to_bytes(), unit, reader))
     return folder
 
 
@@ -996,7 +997,8 @@ def test_results_under_another_key(refused, sealed, possible):
             "hospital", ("hospital", "registry"), projection, "links", (),
             {"links": links, "possible": links.clear()},
         )  # fmt: skip
-        data = seal(sent.to_bytes(), [opened.recipient])
+        unit = read_identity(sealed / "unit.identity")
+        data = seal_from(sent.to_bytes(), unit, opened.recipient)
         (sealed / "hospital.results.age").write_bytes(data)
     says = ["records in links are not in hospital.csv", "use the data and the key"]
     refused(*line, "--key", "registry.key", says=says)

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 from cli.owners import COUNT, PEOPLE, TOML, contents, edit, names, people
+from gramlink.bundles.archive import unpack
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import read_identity, seal, unseal
+from gramlink.bundles.sealing import read_identity, seal_from, unseal, unseal_from, verified
 from gramlink.errors import InvalidFile
 from gramlink.parties.answers import answer
 from gramlink.parties.linkage_unit import LinkageUnit
@@ -177,6 +178,24 @@ def sealed(run, done):
     return done
 
 
+def test_linking_says_whether_it_was_checked_who_sent_the_bundles(run, sealed):
+    for owner in ("hospital", "registry"):
+        run("embed", f"{owner}.csv", "-o", f"{owner}.signed")
+    line = ("link", "hospital.signed", "registry.signed")
+    unchecked = "who sent the bundles was not checked: `--from OWNER.recipient` does so"
+    assert unchecked in run(*line).out
+    before = (sealed / "links.csv").read_bytes()
+    owners = ("--from", "hospital.recipient", "--from", "registry.recipient")
+    assert "not checked" not in run(*line, *owners).out
+    assert (sealed / "links.csv").read_bytes() == before
+    (sealed / "mallory").mkdir()
+    theirs = (sealed / "registry.recipient").read_bytes()
+    (sealed / "mallory/hospital.recipient").write_bytes(theirs)
+    said = run(*line, "--from", "mallory", "--from", "registry.recipient", ok=False).err
+    assert "the bundle does not come from the key of hospital, but from" in said
+    assert "call hospital: if this is its new key" in said
+
+
 @posix
 def test_new_keys_are_a_secret_one_and_a_public_one(run, folder):
     out = run("keys", "new", "hospital").out
@@ -226,14 +245,18 @@ def test_a_sealed_bundle_says_what_it_is_for(run, sealed):
     assert "wrote hospital.bundle.age" in out
     unit, hospital = (read_identity(sealed / f"{name}.identity") for name in ("unit", "hospital"))
     assert f"sealed to the linkage unit's key {unit.recipient.fingerprint}" in out
-    data = unseal((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
+    data, sender = unseal_from((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
     bundle = Bundle.from_bytes(data, "x")
+    assert sender == hospital.recipient
+    assert f"signed with the key {sender.fingerprint}" in out
     assert (bundle.exchange, bundle.owners) == ("stroke", ("hospital", "registry"))
     assert bundle.reply == hospital.recipient
     assert bundle.epsilon == 30
     plain = run("embed", "hospital.csv").out
     assert "not sealed" in plain
-    manifest, _ = parts_of(sealed / "hospital.bundle")
+    opened, sender = verified((sealed / "hospital.bundle").read_bytes(), "x")
+    assert sender == hospital.recipient
+    manifest = unpack("bundle", opened, "x").manifest
     assert (manifest["exchange"], manifest["reply"]) == ("", None)
 
 
@@ -241,9 +264,9 @@ def test_the_answer_can_be_for_another_identity(run, sealed):
     run("keys", "new", "second")
     run("embed", "hospital.csv", "--to", "unit.recipient", "--identity", "second.identity")
     unit = read_identity(sealed / "unit.identity")
-    data = unseal((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
+    data, sender = unseal_from((sealed / "hospital.bundle.age").read_bytes(), unit, "x")
     second = read_identity(sealed / "second.identity").recipient
-    assert Bundle.from_bytes(data, "x").reply == second
+    assert Bundle.from_bytes(data, "x").reply == sender == second
 
 
 def test_linking_opens_what_is_sealed(run, sealed):
@@ -300,12 +323,14 @@ def answered(folder, wanted, *owners, exchange="stroke"):
     """What a linkage unit writes for each owner, sealed to the keys in the bundles."""
     unit = read_identity(folder / "unit.identity")
     bundles = [
-        Bundle.from_bytes(unseal((folder / f"{owner}.bundle.age").read_bytes(), unit, "x"), "x")
+        Bundle.from_bytes(
+            unseal_from((folder / f"{owner}.bundle.age").read_bytes(), unit, "x")[0], "x"
+        )
         for owner in owners
     ]
     answers = answer(bundles, dict.fromkeys(owners, wanted), created="2026-03-14T15:09:26Z")
     for bundle in bundles:
-        data = seal(answers.results[bundle.owner].to_bytes(), [bundle.reply])
+        data = seal_from(answers.results[bundle.owner].to_bytes(), unit, bundle.reply)
         (folder / f"{exchange}-{bundle.owner}.results.age").write_bytes(data)
     return answers
 
@@ -324,7 +349,9 @@ def test_results_that_are_sealed_are_mapped_back(run, sealed):
     assert "  created: 2026-03-14T15:09:26Z" in out.splitlines()
     opened = unseal((sealed / name).read_bytes(), read_identity(sealed / "hospital.identity"), name)
     (sealed / "hospital.results").write_bytes(opened)
-    run("results", "hospital.results", "hospital.csv", "-o", "mine.csv", *stroke)
+    line = ("results", "hospital.results", "hospital.csv", "-o", "mine.csv", *stroke)
+    assert "if it came sealed to you, name your --identity" in run(*line, ok=False).err
+    run(*line, "--identity", "hospital.identity")
     assert (sealed / "mine.csv").read_text() == before
 
 

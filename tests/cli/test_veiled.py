@@ -17,11 +17,19 @@ from cli.owners import contents, edit, write_people
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.pseudonyms import owner_key
-from gramlink.bundles.sealing import new_identity, read_identity, read_recipient, seal, unseal
+from gramlink.bundles.sealing import (
+    new_identity,
+    read_identity,
+    read_recipient,
+    seal,
+    seal_from,
+    unseal_from,
+)
 from gramlink.embedding.projection import agree
 from gramlink.exchange import file_drop
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import Contribution, secret_of
+from gramlink.parties.handover import Handover
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
 from gramlink.records.reading import read_records
@@ -57,6 +65,9 @@ def agreed(tmp_path_factory):
             (root / folder).mkdir()
         for party in (*OWNERS, "unit"):
             run(party, f"keys new {party} -q")
+        (root / "unit/senders").mkdir()
+        for owner in OWNERS:
+            shutil.copy(root / owner / f"{owner}.recipient", root / "unit/senders")
         for owner, other in (OWNERS, OWNERS[::-1]):
             own = root / owner
             shutil.copy(files / f"{owner}.csv", own)
@@ -112,6 +123,7 @@ def drop(sent, tmp_path, run, monkeypatch):  # noqa: ARG001
     return tmp_path / "drop"
 
 
+INBOX = ("unit", "inbox", "inbox", "outbox", "--from", "senders")
 EMBED = ("embed", "clinic.csv", "--to", "unit.recipient", "--exchange", "stroke")
 
 
@@ -150,7 +162,7 @@ def in_one_process(root):
 def test_a_veiled_file_drop_makes_the_links_of_one_process_bit_for_bit(run, drop):
     parties, linkage = in_one_process(drop)
     hidden = [secret(drop).root, *(one.content for one in contributions(drop))]
-    run("unit", "inbox", "inbox", "outbox")
+    run(*INBOX)
     assert len(linkage.links) > 150
     for party in parties:
         os.chdir(drop / party.name)
@@ -174,7 +186,7 @@ def test_a_veiled_file_drop_makes_the_links_of_one_process_bit_for_bit(run, drop
 
 
 def test_a_plain_and_a_sealed_copy_are_both_deleted_at_the_end(run, drop):
-    run("unit", "inbox", "inbox", "outbox")
+    run(*INBOX)
     os.chdir(drop / "clinic")
     shutil.copy(drop / "office/stroke-office.contribution", ".")
     results = ("results", "../unit/outbox/stroke-clinic.results.age", "clinic.csv")
@@ -189,7 +201,7 @@ def test_contributions_under_other_names_are_named_to_embed_and_to_results(run, 
     named = ("--contribution", "mine.secret", "--contribution", "theirs.secret")
     run(*EMBED, *named)
     os.chdir(drop / "unit")
-    run("unit", "inbox", "inbox", "outbox")
+    run(*INBOX)
     os.chdir(drop / "clinic")
     results = ("results", "../unit/outbox/stroke-clinic.results.age", "clinic.csv")
     out = run(*results, "--exchange", "stroke", "--identity", "clinic.identity", *named).out
@@ -207,7 +219,7 @@ def test_links_that_come_as_a_csv_file_leave_the_contributions_and_say_so(run, d
 
 
 def test_results_of_another_exchange_delete_nothing(run, drop):
-    run("unit", "inbox", "inbox", "outbox")
+    run(*INBOX)
     os.chdir(drop / "clinic")
     results = ("results", "../unit/outbox/stroke-clinic.results.age", "clinic.csv")
     said = run(*results, "--exchange", "heart", "--identity", "clinic.identity", ok=False)
@@ -304,6 +316,35 @@ def sealed_to_another():
     Path(THEIRS).write_bytes(seal(data, [new_identity().recipient]))
 
 
+def test_a_contribution_that_another_owner_did_not_sign_is_not_taken(refused, clinic):
+    """The unit, who carries it, could make one up: it then knew a part of the owners' secret."""
+    named = ("--from", "office.recipient")
+    schema = load_schema(Path("linkage.toml"))
+    handed = Handover.of(
+        Mined.from_json((clinic / "office/office.mined.json").read_bytes(), "office"),
+        Contribution.new("office", "stroke", schema),
+    ).to_json()
+    reader = read_recipient(Path("clinic.recipient"))
+    Path(THEIRS).write_bytes(seal(handed, [reader]))
+    refused(*EMBED, *named, says="office.mined.json.age is not signed")
+    Path(THEIRS).write_bytes(seal_from(handed, new_identity(), reader))
+    refused(*EMBED, *named, says="office.mined.json.age does not come from the key of office")
+    merge = ("merge", "clinic.mined.json", THEIRS, "--identity", "clinic.identity")
+    refused(*merge, *named, says="office.mined.json.age does not come from the key of office")
+    refused(*merge, "--from", "unit.recipient", says="from office, whose key is not known here")
+
+
+@pytest.mark.usefixtures("clinic")
+def test_who_sent_a_contribution_is_said(run):
+    office = read_recipient(Path("office.recipient"))
+    said = f"{THEIRS} comes from the key {office.fingerprint}: is it that of office?"
+    assert said in run(*EMBED).out
+    assert f"{THEIRS} is signed by office" in run(*EMBED, "--from", "office.recipient").out
+    merge = ("merge", "clinic.mined.json", THEIRS, "--identity", "clinic.identity")
+    assert said in run(*merge).out
+    assert f"{THEIRS} is signed by office" in run(*merge, "--from", "office.recipient").out
+
+
 def own_sealed():
     reader = read_recipient(Path("clinic.recipient"))
     Path(f"{MINE}.age").write_bytes(seal(Path(MINE).read_bytes(), [reader]))
@@ -368,7 +409,7 @@ def test_a_bundle_of_another_secret_is_refused_and_the_receipt_says_why(run, dro
     run("embed", "office.csv", "--to", "unit.recipient", "--exchange", "stroke")
     shutil.copy("office.bundle.age", "../unit/inbox")
     os.chdir(drop / "unit")
-    run("unit", "inbox", "inbox", "outbox", ok=False)
+    run(*INBOX, ok=False)
     for owner in OWNERS:
         receipt = Path(f"outbox/{owner}.bundle.age.receipt.txt").read_text()
         assert "clinic and office encoded their records with different secrets" in receipt
@@ -402,7 +443,7 @@ def test_a_dry_run_before_the_others_have_contributed_makes_a_secret_up(run, cli
 def opened(drop, owner):
     unit = read_identity(drop / "unit/unit.identity")
     data = (drop / owner / f"{owner}.bundle.age").read_bytes()
-    return Bundle.from_bytes(unseal(data, unit, "x"), "x")
+    return Bundle.from_bytes(unseal_from(data, unit, "x")[0], "x")
 
 
 def test_embedding_again_gives_the_same_rows(run, drop):

@@ -33,7 +33,6 @@ from gramlink.bundles.sealing import (
     new_identity,
     seal,
     seal_from,
-    unseal,
     unseal_from,
     write_recipient,
 )
@@ -620,7 +619,8 @@ def test_a_unit_cannot_make_up_what_another_owner_mined(hospital, unit, agreed, 
         return seal_from(mined, unit.identity, reader) if marked else seal(mined, [reader])
 
     unit.tamper = forged
-    with pytest.raises(Mismatch, match="does not come from the key of registry"):
+    says = "does not come from the key of registry" if marked else "mined is not signed"
+    with pytest.raises(Mismatch, match=says):
         hospital.take_part()
     assert not (hospital.folder / "projection.json").exists()
     unit.tamper = lambda _, content: content
@@ -731,13 +731,17 @@ def test_a_key_in_the_place_of_an_owners_own_ends_everything(hospital, unit):
     assert ("hospital", "registry") not in unit.mined
 
 
+@pytest.mark.parametrize("part", ["both", "age", "signs"])
 @pytest.mark.parametrize("whose", ["unit", "own"])
-def test_two_parties_with_the_same_key_end_everything(hospital, unit, whose):
+def test_two_parties_with_the_same_key_end_everything(hospital, unit, whose, part):
     hospital.agrees = False
     with pytest.raises(GramlinkError):
         hospital.take_part()
-    own = unit.recipients["hospital"]
-    unit.recipients["registry"] = own if whose == "own" else unit.identity.recipient.key
+    own = Recipient(unit.recipients["hospital"]) if whose == "own" else unit.identity.recipient
+    keys = {"age": new_identity().recipient.age, "signs": new_identity().recipient.signs}
+    keys |= {"age": own.age} if part != "signs" else {}
+    keys |= {"signs": own.signs} if part != "age" else {}
+    unit.recipients["registry"] = "{age}+ed25519:{signs}".format_map(keys)
     with pytest.raises(Mismatch, match="two parties have the same key"):
         hospital.take_part()
 
@@ -822,7 +826,7 @@ def test_a_refused_bundle_ends_with_the_units_reason_and_can_be_sent_again(hospi
 
 
 def rows_sent(unit):
-    return Bundle.from_bytes(unseal(unit.part, unit.identity, "bundle"), "bundle").rows()
+    return Bundle.from_bytes(unseal_from(unit.part, unit.identity, "bundle")[0], "bundle").rows()
 
 
 @veiled
@@ -893,10 +897,10 @@ def resealed(unit, **changes):
         unit.tamper = lambda _, content: content
         peer = unit.peers[0]
         theirs = Results.from_bytes(
-            unseal(unit.results["registry"], peer.identity, "results"), "results"
+            unseal_from(unit.results["registry"], peer.identity, "results")[0], "results"
         )
         wrong = replace(theirs, **{"owner": "hospital", **changes})
-        return seal(wrong.to_bytes(), [Recipient(unit.recipients["hospital"])])
+        return seal_from(wrong.to_bytes(), unit.identity, Recipient(unit.recipients["hospital"]))
 
     return change
 
@@ -965,7 +969,7 @@ def test_nothing_gets_into_a_spreadsheet_that_could_run(hospital, unit, columns,
         own = hospital.folder / "identity"
         from gramlink.bundles.sealing import read_identity
 
-        results = Results.from_bytes(unseal(sealed, read_identity(own), "results"), "results")
+        results = Results.from_bytes(unseal_from(sealed, read_identity(own), "x")[0], "results")
         table = results.tables["links"].with_columns(
             **{name: pl.lit(value, pl.String) for name, value in columns.items()}
         )

@@ -16,9 +16,9 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import (
     Identity,
-    seal,
+    Recipient,
     seal_from,
-    unseal,
+    signed,
     write_identity,
     write_recipient,
 )
@@ -166,32 +166,32 @@ def clusters() -> Results:
     )  # fmt: skip
 
 
-def marks() -> list[dict[str, str]]:
-    """What two parties send each other and themselves, with the sender's mark on it."""
+def signatures() -> list[dict[str, str]]:
+    """What two parties send each other, themselves and anybody, with its signature."""
     first, second = Identity(SECRET), Identity(OTHER_SECRET)
-    cases = {
-        "there": (first, second, b"grams"),
-        "and back": (second, first, b"grams"),
-        "nothing": (first, second, b""),
-        "to oneself": (first, first, b"grams"),
-        "a line end and bytes": (first, second, b"\n\x00\xff"),
+    cases: dict[str, tuple[Identity, Recipient | None, bytes]] = {
+        "there": (first, second.recipient, b"grams"),
+        "and back": (second, first.recipient, b"grams"),
+        "to anybody": (first, None, b"grams"),
+        "nothing": (first, second.recipient, b""),
+        "to oneself": (first, first.recipient, b"grams"),
+        "a line end and bytes": (first, second.recipient, b"\n\x00\xff"),
     }
     return [
         {
             "what": what,
             "sender_identity": sender.secret,
             "sender_recipient": sender.recipient.key,
-            "reader_identity": reader.secret,
-            "reader_recipient": reader.recipient.key,
+            "reader_recipient": reader.key if reader else "",
             "content": content.hex(),
-            "mark": _first_line(seal_from(content, sender, reader.recipient), reader).split()[-1],
+            "signature": _first_line(signed(content, sender, reader)).split()[-1],
         }
         for what, (sender, reader, content) in cases.items()
     ]
 
 
-def _first_line(sealed: bytes, reader: Identity) -> str:
-    return unseal(sealed, reader, "marked").decode("utf-8", "replace").partition("\n")[0]
+def _first_line(data: bytes) -> str:
+    return data.partition(b"\n")[0].decode()
 
 
 def unsealed() -> dict[str, bytes]:
@@ -210,12 +210,12 @@ def main() -> None:
     """Write all that is not there yet."""
     write_identity(FOLDER / "unit.identity", identity(), "unit")
     write_recipient(FOLDER / "unit.recipient", identity().recipient, "unit")
-    (FOLDER / "sender-mark.json").write_text(json.dumps(marks(), indent=1) + "\n")
+    (FOLDER / "signatures.json").write_text(json.dumps(signatures(), indent=1) + "\n")
     for name, data in unsealed().items():
         (FOLDER / name).write_bytes(data)
         sealed = FOLDER / f"{name}.age"
         if name in ("hospital.bundle", "hospital.results") and not sealed.exists():
-            sealed.write_bytes(seal(data, [identity().recipient]))
+            sealed.write_bytes(seal_from(data, identity(), identity().recipient))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import polars as pl
 from gramlink.bundles.archive import MANIFEST
 from gramlink.bundles.bundle import RECORDS
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import new_identity, seal, unseal
+from gramlink.bundles.sealing import new_identity, seal, seal_from, unseal_from
 from gramlink.embedding.projection import agree
 from gramlink.embedding.vectors import Encoded, Vectors
 from gramlink.encodings.vectors import VectorRecords
@@ -200,7 +200,8 @@ class Party:
 
     def sealed(self, data=None):
         """A bundle, its own if none is given, as it is uploaded."""
-        return seal(self.bundle().to_bytes() if data is None else data, [self.server.recipient])
+        data = self.bundle().to_bytes() if data is None else data
+        return seal_from(data, identity_of(self.name), self.server.recipient)
 
     def announce(self, data, says=200):
         told = {"size": len(data), "sha256": sha256(data)}
@@ -236,7 +237,9 @@ class Party:
 
     def results(self):
         data = self.ask("GET", "results", 200).content
-        return Results.from_bytes(unseal(data, identity_of(self.name), "results"), "results")
+        return Results.from_bytes(
+            unseal_from(data, identity_of(self.name), "results")[0], "results"
+        )
 
 
 # the server

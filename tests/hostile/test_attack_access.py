@@ -187,7 +187,9 @@ def test_the_unit_does_not_take_its_own_key_for_a_partys_however_it_is_written(s
     """A party that gives it, by mistake or not, has the others seal what they mined to the unit."""
     hospital, _ = server.exchange()
     with server.untouched():
-        for key in (server.recipient.key, server.recipient.key.upper()):
+        known, own = server.recipient, hospital.recipient
+        mixed = (f"{known.age}+ed25519:{own.signs}", f"{own.age}+ed25519:{known.signs}")
+        for key in (known.key, known.key.upper(), *mixed):
             answer = hospital.ask("PUT", "recipient", content=key)
             assert_refused(answer, 422)
 
@@ -200,7 +202,18 @@ def test_a_key_that_nobody_can_seal_to_is_no_recipient(server):
             "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z",
             "age1qyqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqj7vrya",
         ):
-            assert_refused(hospital.ask("PUT", "recipient", content=key), 422)
+            content = f"{key}+ed25519:{hospital.recipient.signs}"
+            assert_refused(hospital.ask("PUT", "recipient", content=content), 422)
+
+
+def test_a_key_that_anybody_can_sign_with_is_no_recipient(server):
+    """Ed25519 has such points, too: one signature holds for one message in eight, or for all."""
+    hospital, _ = server.exchange()
+    age = hospital.recipient.age
+    with server.untouched():
+        for signs in ("00" * 32, "01" + "00" * 31, "ec" + "ff" * 30 + "7f", ""):
+            content = f"{age}+ed25519:{signs}" if signs else age
+            assert_refused(hospital.ask("PUT", "recipient", content=content), 422)
 
 
 def test_after_all_these_tokens_the_next_exchange_works(server):

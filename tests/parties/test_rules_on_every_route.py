@@ -26,7 +26,13 @@ import gramlink as gl
 from cli.owners import command
 from gramlink.bundles.archive import pack
 from gramlink.bundles.bundle import RECORDS
-from gramlink.bundles.sealing import read_identity, write_identity
+from gramlink.bundles.sealing import (
+    read_identity,
+    read_senders,
+    signed,
+    write_identity,
+    write_recipient,
+)
 from gramlink.encodings.secret import Secret
 from gramlink.encodings.vectors import VectorRecords
 from gramlink.exchange import Choices, Voice, file_drop, take_part
@@ -87,11 +93,29 @@ def packed(bundle):
     return pack("bundle", bundle.manifest, {RECORDS: bundle.rows()})
 
 
+def sent(place, bundle, unit=None):
+    """What its owner sends of it, signed, and sealed if there is a unit to seal it to."""
+    named = bundle.manifest["owner"]
+    identity = parties.identity_of(named if named in THREE else place)
+    made = signed(packed(bundle), identity, unit)
+    return gl.seal(made, [unit]) if unit else made
+
+
+def known_senders(names):
+    """The folder of the recipient files that the unit got from the owners."""
+    folder = Path("senders")
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        recipient = parties.identity_of(name).recipient
+        write_recipient(folder / f"{name}.recipient", recipient, name)
+    return folder
+
+
 def answered(bundles):
     """What a linkage unit does in Python with the files that it got."""
     read = [gl.Bundle.from_bytes(packed(one), "a bundle") for one in bundles]
     found = gl.answer(read, {one.owner: "links" for one in read})
-    return [sealed(found.results[one.owner], one) for one in read]
+    return [sealed(found.results[one.owner], one, gl.new_identity()) for one in read]
 
 
 def by_python(bundles, _run, _app):
@@ -100,39 +124,42 @@ def by_python(bundles, _run, _app):
     return str(refused.value)
 
 
-def by_command(bundles, run, _app):
+def by_command(bundles, run, _app, send=sent, known=THREE):
     files = []
-    for number, one in enumerate(bundles):
+    for number, (place, one) in enumerate(zip(TWO, bundles, strict=True)):
         files.append(f"{number}.bundle")
-        Path(files[-1]).write_bytes(packed(one))
-    said = run("link", *files)
+        Path(files[-1]).write_bytes(send(place, one))
+    said = run("link", *files, "--from", known_senders(known))
     assert not Path("links.csv").exists()
     return said
 
 
-def by_file_drop(bundles, _run, _app):
+def by_file_drop(bundles, _run, _app, send=sent, known=THREE):
     identity = gl.new_identity()
     write_identity(Path("unit.identity"), identity, "unit")
     for folder in ("inbox", "outbox"):
         Path(folder).mkdir()
-    for number, one in enumerate(bundles):
-        Path(f"inbox/{number}.age").write_bytes(gl.seal(packed(one), [identity.recipient]))
-    received, answered = file_drop.attend(Path("inbox"), Path("outbox"), Path("unit.identity"))
+    for number, (place, one) in enumerate(zip(TWO, bundles, strict=True)):
+        Path(f"inbox/{number}.age").write_bytes(send(place, one, identity.recipient))
+    senders = read_senders([known_senders(known)])
+    received, answered = file_drop.attend(
+        Path("inbox"), Path("outbox"), Path("unit.identity"), senders
+    )
     assert not list(Path("outbox").glob("*.results.age"))
     receipts = [path.read_text() for path in sorted(Path("outbox").glob("*.receipt.txt"))]
     assert len(receipts) == len(received) == len(bundles)
     return "".join(receipts) + "".join(f"{', '.join(one.awaited)} awaited\n" for one in answered)
 
 
-def by_network(bundles, _run, app):
+def by_network(bundles, _run, app, send=sent):
     unit = prepared(Settings(Path("unit"), patience=30))
     try:
-        return _uploaded(app, unit, bundles)
+        return _uploaded(app, unit, bundles, send)
     finally:
         unit.store.close()
 
 
-def _uploaded(app, unit, bundles):
+def _uploaded(app, unit, bundles, send):
     app.state.unit = unit
     operator = Asker(app, unit.folder.operator_token.read_text().strip())
     names = THREE if len(bundles) == 3 else TWO
@@ -143,7 +170,7 @@ def _uploaded(app, unit, bundles):
     askers = [Asker(app, tokens[name], name) for name in names]
     bring_to_bundles(askers)
     for asker, bundle in zip(askers, bundles, strict=True):
-        asker.upload(gl.seal(packed(bundle), [unit.recipient]))
+        asker.upload(send(asker.name, bundle, unit.recipient))
     while True:
         with unit.store.change() as db:
             job = db.jobs.take()
@@ -233,7 +260,10 @@ BAD = {
         "hospital",
         lambda one: replace(one, owner="mallory"),
         "does not name its owner, mallory, among two or more owners",
-        {"network": "the bundle's owner is mallory, not hospital"},
+        {
+            "network": "the bundle's owner is mallory, not hospital",
+            "command": "the bundle claims to be from mallory, whose key is not known",
+        },
     ),
     "other owners": Bad(
         "hospital",
@@ -476,6 +506,110 @@ def test_what_is_as_agreed_is_linked_on_every_route(encoding, run, app, monkeypa
         by_network(bundles, run, app)
 
 
+# who sent it
+
+
+def asked_by_python(bundles, _run, _app, send):
+    """What a linkage unit does in Python with what each owner sent it."""
+    unit = gl.new_identity()
+
+    def admit(place, bundle):
+        content, sender = gl.unseal_from(send(place, bundle, unit.recipient), unit, "the bundle")
+        gl.admit(
+            gl.Bundle.from_bytes(content, "the bundle", sender),
+            exchange=EXCHANGE,
+            owner=place,
+            owners=TWO,
+            settings=bundle.settings,
+            key=parties.identity_of(place).recipient,
+        )
+
+    admit(TWO[0], bundles[0])
+    with pytest.raises(gl.GramlinkError) as refused:
+        admit(TWO[1], bundles[1])
+    return str(refused.value)
+
+
+CHECKING = {**ROUTES, "Python": asked_by_python}
+
+
+def by_hospital(make):
+    """The registry's file made like this, and everybody else's as it must be."""
+
+    def send(place, bundle, unit=None):
+        return sent(place, bundle, unit) if place != "registry" else make(bundle, unit)
+
+    return send
+
+
+def unsigned(bundle, unit):
+    return gl.seal(packed(bundle), [unit]) if unit else packed(bundle)
+
+
+def signed_by_hospital(bundle, unit):
+    made = signed(packed(bundle), parties.identity_of("hospital"), unit)
+    return gl.seal(made, [unit]) if unit else made
+
+
+def said_to_be_registrys(bundle, unit):
+    """The hospital signs, and writes that the registry did."""
+    ours, theirs = (parties.identity_of(name).recipient.key.encode() for name in TWO)
+    made = signed(packed(bundle), parties.identity_of("hospital"), unit).replace(ours, theirs, 1)
+    return gl.seal(made, [unit]) if unit else made
+
+
+def signed_for_another(bundle, unit):
+    """What the registry signed for somebody else, who passes it on."""
+    made = signed(packed(bundle), parties.identity_of("registry"), gl.new_identity().recipient)
+    return gl.seal(made, [unit]) if unit else made
+
+
+def changed_by_who_can_open_it(bundle, unit):
+    """What the registry signed, with another projection in its manifest."""
+    made = signed(packed(bundle), parties.identity_of("registry"), unit)
+    made = made.replace(bundle.projection.encode(), b"0" * 64)
+    return gl.seal(made, [unit]) if unit else made
+
+
+def answered_to_hospital(bundle, unit):
+    """What the registry signed, and the hospital is to get the results of."""
+    return sent("registry", replace(bundle, reply=parties.identity_of("hospital").recipient), unit)
+
+
+def of_another_exchange(bundle, unit):
+    """What the registry signed for an exchange that is over."""
+    return sent("registry", replace(bundle, exchange="asthma-2025"), unit)
+
+
+FORGED = {
+    unsigned: "the bundle is not signed, so anybody could have made it",
+    signed_by_hospital: "the bundle does not come from the key of registry, but from",
+    said_to_be_registrys: "does not come from the sender it names, or was made for another",
+    signed_for_another: "does not come from the sender it names, or was made for another reader",
+    changed_by_who_can_open_it: "does not come from the sender it names, or was made for another",
+    answered_to_hospital: "sealed to a key that did not sign it|key to reply to is age1",
+    of_another_exchange: "different exchanges|registry awaited|exchange is asthma-2025, not stroke",
+}
+
+
+@pytest.mark.parametrize("route", CHECKING)
+@pytest.mark.parametrize("make", FORGED, ids=lambda make: make.__name__)
+def test_a_bundle_that_its_owner_did_not_sign_for_this_is_not_linked(
+    make, route, run, app, monkeypatch
+):
+    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    bundles = list(bundles_of(TWO).values())
+    said = CHECKING[route](bundles, run, app, by_hospital(make))
+    assert re.search(FORGED[make], said), said
+
+
+@pytest.mark.parametrize("route", ["command", "file drop"])
+def test_nor_is_one_of_an_owner_whose_key_is_not_known(route, run, app, monkeypatch):
+    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    said = ROUTES[route](list(bundles_of(TWO).values()), run, app, known=("hospital",))
+    assert "the bundle claims to be from registry, whose key is not known here" in said
+
+
 # what is made
 
 
@@ -604,8 +738,8 @@ def received_by_network(change, names, _run):
         if not path.endswith("/results"):
             return content
         identity = read_identity(folder / "identity")
-        results = gl.Results.from_bytes(gl.unseal(content, identity, "results"), "results")
-        return gl.seal(change(results).to_bytes(), [identity.recipient])
+        results = gl.Results.from_bytes(gl.unseal_from(content, identity, "x")[0], "results")
+        return gl.seal_from(change(results).to_bytes(), unit.identity, identity.recipient)
 
     unit.tamper = tampered
     with pytest.raises(gl.GramlinkError) as refused:
@@ -620,6 +754,70 @@ RECEIVED = {
     "command": received_by_command,
     "network": received_by_network,
 }
+
+
+NOT_THE_UNITS = {
+    "not signed": lambda data, _unit, reader: gl.seal(data, [reader]),
+    "signed by another": lambda data, _unit, reader: gl.seal_from(data, gl.new_identity(), reader),
+    "signed for another": lambda data, unit, reader: gl.seal(
+        signed(data, unit, gl.new_identity().recipient), [reader]
+    ),
+}
+SAYS = {
+    "not signed": "the file of results is not signed, so anybody could have made it",
+    "signed by another": "of results does not come from the key of the linkage unit, but from",
+    "signed for another": "does not come from the sender it names, or was made for another reader",
+}
+
+
+@pytest.mark.parametrize("case", SAYS)
+def test_results_that_the_unit_did_not_sign_are_not_taken_by_command(case, run):
+    owner, projection, results = hospital_of(TWO)
+    fake_unit.records_of("hospital").write_csv("hospital.csv")
+    Path("linkage.toml").write_text(fake_unit.SCHEMA)
+    Path("hospital.key").write_text(owner.key.hex())
+    Path("projection.json").write_bytes(projection.to_json())
+    unit, reader = gl.new_identity(), parties.identity_of("hospital")
+    write_identity(Path("hospital.identity"), reader, "hospital")
+    made = NOT_THE_UNITS[case](results.to_bytes(), unit, reader.recipient)
+    Path("hospital.results.age").write_bytes(made)
+    line = (
+        "results", "hospital.results.age", "hospital.csv", "--identity", "hospital.identity",
+        "--exchange", fake_unit.EXCHANGE,
+    )  # fmt: skip
+    for file, args in (("unit.recipient", ()), ("other", ("--from", "other"))):
+        write_recipient(Path(file), unit.recipient, "unit")
+        assert SAYS[case] in run(*line, *args)
+        Path(file).unlink()
+    assert not list(Path.cwd().glob("*-links*.csv"))
+
+
+@pytest.mark.parametrize("case", SAYS)
+def test_nor_over_the_network(case):
+    fake_unit.records_of("hospital").write_csv("hospital.csv")
+    unit, folder = fake_unit.FakeUnit(), Path(f"{fake_unit.EXCHANGE}-hospital")
+
+    def tampered(path, content):
+        if not path.endswith("/results"):
+            return content
+        identity = read_identity(folder / "identity")
+        data = gl.unseal_from(content, identity, "results")[0]
+        return NOT_THE_UNITS[case](data, unit.identity, identity.recipient)
+
+    unit.tamper = tampered
+    with pytest.raises(gl.GramlinkError, match=SAYS[case]):
+        part(unit)
+    assert not (folder / "results.age").exists()
+    assert not list(folder.glob("*.csv"))
+
+
+@pytest.mark.parametrize("sender", [None, "another"])
+def test_nor_in_python(sender):
+    owner, projection, results = hospital_of(TWO)
+    unit = gl.new_identity().recipient
+    other = replace(results, sender=sender and gl.new_identity().recipient)
+    with pytest.raises(gl.Mismatch, match=r"of results (is not signed|does not come from the key)"):
+        gl.receive(owner, other, projection, fake_unit.EXCHANGE, unit=unit)
 
 
 def said(**changes):

@@ -64,6 +64,22 @@ def test_opendp_noise_has_the_variance_of_its_scale(sensitivity, epsilon):
     assert 0.85 < (noisy - 1000).var() / variance < 1.15
 
 
+def test_opendp_noise_is_discrete_laplace():
+    scale, count = Fraction(2), 20_000
+    drawn = SYSTEM(np.zeros(count, dtype=np.int64), scale)
+    p = math.exp(-1 / scale)
+    for value in range(-8, 9):
+        chance = (1 - p) / (1 + p) * p ** abs(value)
+        deviation = math.sqrt(count * chance * (1 - chance))
+        # eight deviations happen by chance less than once in a hundred billion times
+        assert abs((drawn == value).sum() - count * chance) < 8 * deviation
+
+
+def test_the_largest_counts_have_room_for_noise():
+    values = np.array([noise.LARGEST, -noise.LARGEST])
+    assert np.abs(SYSTEM(values, Fraction(1)) - values).max() < 200
+
+
 def test_large_vectors_keep_their_order_in_threads():
     values = np.arange(2 * noise.CHUNK + 7) * 1000
     noisy = Budget(Fraction(100)).laplace(values, sensitivity=1, epsilon=Fraction(100))

@@ -1,10 +1,21 @@
-"""The sender's mark by the standard library alone: Bech32, X25519 (RFC 7748), HKDF (RFC 5869)."""
+"""Keys and signatures by the standard library alone.
 
+Bech32, X25519 (RFC 7748), HKDF (RFC 5869) and Ed25519 (RFC 8032).
+"""
+
+import hashlib
 import hmac
 
 LETTERS = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 PRIME = 2**255 - 19
 BASE_POINT = (9).to_bytes(32, "little")
+ORDER = 2**252 + 27742317777372353535851937790883648493
+EIGHTH = 2707385501144840649318225287225658788936804267575313519463743609750303402022  # of order 8
+D = -121665 * pow(121666, -1, PRIME) % PRIME
+BASE = (
+    15112221349535400772501151409588531511454012693041857206046113283949847762202,
+    4 * pow(5, -1, PRIME) % PRIME,
+)
 
 
 def age_key(prefix: str, raw: bytes) -> str:
@@ -52,7 +63,7 @@ def x25519(scalar: bytes, point: bytes) -> bytes:
 
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int = 32) -> bytes:
     """RFC 5869 with SHA-256: extract, then expand."""
-    key = hmac.digest(salt, secret, "sha256")
+    key = hmac.digest(salt or bytes(32), secret, "sha256")
     block, found = b"", b""
     for number in range(1, -(-length // 32) + 1):
         block = hmac.digest(key, block + info + bytes([number]), "sha256")
@@ -60,10 +71,47 @@ def hkdf(secret: bytes, salt: bytes, info: bytes, length: int = 32) -> bytes:
     return found[:length]
 
 
-def mark(data: bytes, own_identity: str, other_recipient: str, *, sending: bool) -> str:
-    """The mark of what the holder of an identity sends to another, or has got from it."""
-    private, other = raw(own_identity), raw(other_recipient)
-    own = x25519(private, BASE_POINT)
-    sender, reader = (own, other) if sending else (other, own)
-    key = hkdf(x25519(private, other), sender + reader, b"gramlink/sender-mark/v1")
-    return hmac.digest(key, data, "sha256").hex()
+def signing_key(identity: str) -> tuple[int, bytes, bytes]:
+    """RFC 8032, section 5.1.5: the scalar, the prefix and the public key of an age identity."""
+    seed = hkdf(raw(identity), b"", b"gramlink/signing/v1")
+    hashed = hashlib.sha512(seed).digest()
+    scalar = int.from_bytes(hashed[:32], "little") & ~7 & ~(1 << 255) | 1 << 254
+    return scalar, hashed[32:], _written(_times(scalar, BASE))
+
+
+def signature(message: bytes, identity: str) -> bytes:
+    """RFC 8032, section 5.1.6."""
+    scalar, prefix, public = signing_key(identity)
+    r = _number(prefix + message)
+    point = _written(_times(r, BASE))
+    s = (r + _number(point + public + message) * scalar) % ORDER
+    return point + s.to_bytes(32, "little")
+
+
+def statement(data: bytes, sender: str, reader: str) -> bytes:
+    """What a sender signs for a reader; the reader is empty if it is for anybody."""
+    found = hashlib.sha256(data).hexdigest()
+    return f"gramlink/signed/v1\n{sender}\n{reader}\n{found}\n".encode()
+
+
+def _number(data: bytes) -> int:
+    return int.from_bytes(hashlib.sha512(data).digest(), "little") % ORDER
+
+
+def _times(scalar: int, point: tuple[int, int]) -> tuple[int, int]:
+    found = (0, 1)
+    while scalar:
+        found = _sum(found, point) if scalar & 1 else found
+        point, scalar = _sum(point, point), scalar >> 1
+    return found
+
+
+def _sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    (x1, y1), (x2, y2) = one, other
+    t = D * x1 * x2 * y1 * y2
+    x = (x1 * y2 + x2 * y1) * pow(1 + t, -1, PRIME)
+    return x % PRIME, (y1 * y2 + x1 * x2) * pow(1 - t, -1, PRIME) % PRIME
+
+
+def _written(point: tuple[int, int]) -> bytes:
+    return (point[1] | (point[0] & 1) << 255).to_bytes(32, "little")

@@ -9,7 +9,7 @@ from contextlib import closing
 from decimal import Decimal
 from functools import cache
 
-from gramlink.bundles.sealing import new_identity, seal
+from gramlink.bundles.sealing import new_identity, seal, seal_from
 from gramlink.embedding.projection import agree
 from gramlink.lab.datasets import sample, surnames
 from gramlink.parties.owner import Owner
@@ -54,14 +54,14 @@ def projection(names=NAMES):
 
 @cache
 def bundle_of(name, names=NAMES, exchange=EXCHANGE, reply=None):
-    """A real bundle, not sealed."""
+    """A real bundle, neither signed nor sealed."""
     recipient = identity_of(reply or name).recipient
     return owner(name).embed(projection(names), exchange=exchange, reply=recipient).to_bytes()
 
 
 @cache
 def sealed_bundle(name, recipient, **options):
-    return seal(bundle_of(name, **options), [recipient])
+    return seal_from(bundle_of(name, **options), identity_of(name), recipient)
 
 
 def sha256(data):

@@ -19,7 +19,7 @@ import typer
 from typer.testing import CliRunner
 
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal
+from gramlink.bundles.sealing import Recipient, new_identity, seal, unseal_from
 from gramlink.cli.unit.serve import serve
 from gramlink.server import exchanges, listener
 from gramlink.server.unit import opened
@@ -158,7 +158,9 @@ def test_an_exchange_outlives_servers_that_are_killed(tmp_path):
     for party, one in again.items():
         with server.client(one.headers["authorization"][7:]) as client:
             sealed = client.get(f"{path}/results").content
-        results = Results.from_bytes(unseal(sealed, identity_of(party), "results"), "results")
+        results = Results.from_bytes(
+            unseal_from(sealed, identity_of(party), "results")[0], "results"
+        )
         assert len(results.tables["links"]) >= 25
     assert server.operator.get("/api/log").json()["intact"]
     code, err = server.stop()

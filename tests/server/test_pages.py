@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import new_identity, seal, unseal, write_recipient
+from gramlink.bundles.sealing import new_identity, seal_from, unseal_from, write_recipient
 from gramlink.cli import app
 from gramlink.exchange.values import read
 from gramlink.exchange.wire import ExchangeInfo, LogInfo, TokenInfo, UnitInfo
@@ -370,11 +370,11 @@ def test_the_commands_that_a_party_is_shown_do_its_whole_part(tmp_path, monkeypa
     step("merge")
     step("embed")
     sent = [(folders[name] / f"{name}.bundle.age").read_bytes() for name in names]
-    bundles = [Bundle.from_bytes(unseal(data, unit, "bundle"), "bundle") for data in sent]
+    bundles = [Bundle.from_bytes(unseal_from(data, unit, "x")[0], "bundle") for data in sent]
     assert {bundle.exchange for bundle in bundles} == {"heart"}
     answers = answer(bundles, dict.fromkeys(names, "links"))
     for name, bundle in zip(names, bundles, strict=True):
-        sealed = seal(answers.results[name].to_bytes(), [bundle.reply])
+        sealed = seal_from(answers.results[name].to_bytes(), unit, bundle.reply)
         (folders[name] / f"{name}.results.age").write_bytes(sealed)
     step("results")
     assert all((folders[name] / f"{name}-links.csv").exists() for name in names)

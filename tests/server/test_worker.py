@@ -3,7 +3,7 @@
 import pytest
 
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import new_identity, seal, unseal
+from gramlink.bundles.sealing import new_identity, seal, unseal_from
 from gramlink.server import worker
 from gramlink.server.store.parties import Facts
 from server.parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
@@ -42,7 +42,7 @@ def test_bundles_are_checked_linked_and_answered(unit, at_bundles, operator, wor
         assert one.me()["results"]["ready"]
         answer = one.get("results")
         assert answer.headers["etag"] == f'"{one.me()["results"]["sha256"]}"'
-        opened = unseal(answer.content, identity_of(one.name), "results")
+        opened, _ = unseal_from(answer.content, identity_of(one.name), "results")
         results = Results.from_bytes(opened, "results")
         assert (results.owner, results.exchange) == (one.name, "stroke-2026")
         assert len(results.tables["links"]) == one.view()["summary"]["links"] >= 25
@@ -218,7 +218,7 @@ def test_three_parties_get_what_each_may_have(unit, make, operator, work):
     assert operator.view()["stage"] == "done", operator.view()["reason"]
     tables = {}
     for one in parties:
-        opened = unseal(one.get("results").content, identity_of(one.name), "results")
+        opened, _ = unseal_from(one.get("results").content, identity_of(one.name), "results")
         tables[one.name] = Results.from_bytes(opened, "results").tables
     assert tables["clinic"] == {}
     assert "clusters" in tables["hospital"]

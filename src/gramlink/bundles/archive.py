@@ -92,6 +92,8 @@ class Archive:
 
 def unpack(kind: str, data: bytes, name: str) -> Archive:
     """What `pack` wrote, or an error that says what is wrong with it."""
+    if not data.startswith(b"PK"):  # zipfile would look for an archive behind anything
+        raise _damaged(kind, name, "it is not a zip file")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {member.filename: member for member in archive.infolist()}

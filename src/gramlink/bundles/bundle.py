@@ -5,7 +5,7 @@ and what the bundle's encoding shows of it. Rows are ordered by pseudonym, which
 the order in the owner's file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,7 @@ class Bundle:
     exchange: str = ""  # the exchange it is meant for, if that has a name
     reply: Recipient | None = None  # whom to seal the results to
     created: str = ""
+    sender: Recipient | None = None  # who signed the file it was read from
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -83,11 +84,11 @@ class Bundle:
         return pack("bundle", self.manifest, {RECORDS: self.rows()})
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str) -> "Bundle":
+    def from_bytes(cls, data: bytes, name: str, sender: Recipient | None = None) -> "Bundle":
         """What `to_bytes` wrote, after checking that all of it is there and unchanged."""
         archive = unpack("bundle", data, name)
         try:
-            return _read(archive)
+            return replace(_read(archive), sender=sender)
         except (*DAMAGE, OverflowError) as error:
             if isinstance(error, GramlinkError) and not isinstance(error, InvalidParameter):
                 raise

@@ -11,6 +11,7 @@ import polars as pl
 
 from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
+from gramlink.bundles.sealing import Recipient
 from gramlink.errors import GramlinkError, InvalidParameter
 from gramlink.io.files import DAMAGE
 from gramlink.io.names import exchange_name, owner_name
@@ -41,6 +42,7 @@ class Results:
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)  # links or clusters, possible
     exchange: str = ""
     created: str = ""
+    sender: Recipient | None = None  # who signed the file they were read from
 
     def to_bytes(self) -> bytes:
         """The file."""
@@ -58,7 +60,7 @@ class Results:
         return pack("results", manifest, parts)
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str) -> "Results":
+    def from_bytes(cls, data: bytes, name: str, sender: Recipient | None = None) -> "Results":
         """What `to_bytes` wrote, after checking that all of it is there and unchanged."""
         archive = unpack("results", data, name)
         manifest = archive.manifest
@@ -77,6 +79,7 @@ class Results:
                 tables={table: _table(archive, table, rows[table]) for table in rows},
                 exchange="" if manifest["exchange"] == "" else exchange_name(manifest["exchange"]),
                 created=_text(manifest["created"]),
+                sender=sender,
             )
         except DAMAGE as error:
             if isinstance(error, GramlinkError) and not isinstance(error, InvalidParameter):

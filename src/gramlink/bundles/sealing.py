@@ -1,23 +1,25 @@
-"""Sealing: files that only the intended reader can open, in the age format.
+"""Sealing: files that only the intended reader can open, and that say who made them.
 
-A recipient is what others seal to and may be known to all; the identity that goes with it
-opens what was sealed, and stays with its owner. Both are text files, as `age-keygen` writes
-them, so that the `age` tool can open our files and we can read its keys.
+A recipient is what others seal to, and what they know a sender by; it may be known to all. The
+identity that goes with it opens what was sealed, signs what is sent, and stays with its owner. It
+is a text file as `age-keygen` writes it, so that the `age` tool can open our files.
 """
 
 import hashlib
-import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gramlink.bundles.signing import check_public_key, is_signature, public_key, signature
 from gramlink.errors import InvalidFile, InvalidParameter
 from gramlink.io.files import fingerprint, read_bytes, written_whole
+from gramlink.io.names import owner_name
 
 HEADER = b"age-encryption.org/v1\n"
-_FROM = b"gramlink from "
-_MARK = b"gramlink/sender-mark/v1"
+_SIGNED = b"gramlink signed "
+_DOMAIN = "gramlink/signed/v1"
+_SIGNS = "+ed25519:"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _ANYBODY = bytes(range(32))  # all identities fail alike at a point of low order
 _HINT = "`gramlink keys new` makes a pair of files"
@@ -25,28 +27,49 @@ _HINT = "`gramlink keys new` makes a pair of files"
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Whom to seal to.
+    """Whom to seal to, and whose signatures to expect: both public keys, in one text.
 
-    >>> new_identity().recipient.key.startswith("age1")
-    True
+    >>> key = new_identity().recipient.key
+    >>> key.startswith("age1"), len(key.partition("+ed25519:")[2])
+    (True, 64)
     """
 
     key: str
 
     def __post_init__(self) -> None:
-        if str(_recipient(self.key)) != self.key:
+        if str(_recipient(self.age)) != self.age:
             raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
-        _shared(_ANYBODY, self.key)  # a point that shares no secret is refused
+        _shared(_ANYBODY, self.age)  # a point that shares no secret is refused
+        if self.key == self.age:
+            raise InvalidFile(
+                "this recipient has no key to check signatures with",
+                hint="use the whole recipient file that `gramlink keys new` wrote",
+            )
+        check_public_key(self.signs)
+
+    @property
+    def age(self) -> str:
+        """The age recipient alone."""
+        return self.key.partition(_SIGNS)[0]
+
+    @property
+    def signs(self) -> str:
+        """The Ed25519 public key alone, in hexadecimal."""
+        return self.key.partition(_SIGNS)[2]
+
+    def overlaps(self, other: "Recipient") -> bool:
+        """Whether the other has one of its keys."""
+        return self.age == other.age or self.signs == other.signs
 
     @property
     def fingerprint(self) -> str:
-        """A short form of the key, to be compared by telephone."""
+        """A short form of both keys, to be compared by telephone."""
         return fingerprint(hashlib.sha256(self.key.encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who can open what is sealed to its recipient. Its secret is not shown."""
+    """Who can open what is sealed to its recipient, and sign. Its secret is not shown."""
 
     secret: str = field(repr=False)
 
@@ -55,8 +78,9 @@ class Identity:
 
     @property
     def recipient(self) -> Recipient:
-        """What others seal to."""
-        return Recipient(str(_identity(self.secret).to_public()))
+        """What others seal to, and check signatures with."""
+        age = str(_identity(self.secret).to_public())
+        return Recipient(f"{age}{_SIGNS}{public_key(_raw(self.secret))}")
 
 
 def new_identity() -> Identity:
@@ -73,7 +97,7 @@ def seal(data: bytes, recipients: Sequence[Recipient]) -> bytes:
     if not recipients:
         raise InvalidParameter("a file must be sealed to someone", hint="name a recipient")
 
-    sealed: bytes = pyrage.encrypt(data, [_recipient(one.key) for one in recipients])
+    sealed: bytes = pyrage.encrypt(data, [_recipient(one.age) for one in recipients])
     return sealed
 
 
@@ -98,42 +122,68 @@ def unseal(data: bytes, identity: Identity, name: str) -> bytes:
     return opened
 
 
-def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
-    """The data sealed to a reader, who can tell that it comes from the sender.
+def signed(data: bytes, sender: Identity, reader: Recipient | None = None) -> bytes:
+    """The data behind a line that says who made it for whom, or for anybody who can read it.
 
-    age does not say who sealed a file. A first line does: the sender's recipient, and a mark that
-    only the two of them can compute.
+    The signature covers all of the data, which says itself what it is and what it is for.
     """
-    secret = _shared(_raw(sender.secret), reader.key)
-    line = f"{_FROM.decode()}{sender.recipient.key} {_mark(data, secret, sender.recipient, reader)}"
-    return seal(f"{line}\n".encode() + data, [reader])
+    own = sender.recipient
+    made = signature(_raw(sender.secret), _statement(_digest(data), own, reader))
+    return _SIGNED + f"{own.key} {made}\n".encode() + data
 
 
-def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
-    """What was sealed to a reader, and its sender, which is certain, if it names one."""
-    opened = unseal(data, reader, name)
-    if not opened.startswith(_FROM):
-        return opened, None
-    line, _, content = opened.removeprefix(_FROM).partition(b"\n")
-    key, _, mark = line.decode("ascii", "replace").partition(" ")
-    sender = Recipient(key)
-    secret = _shared(_raw(reader.secret), sender.key)
-    expected = _mark(content, secret, sender, reader.recipient)
-    if not hmac.compare_digest(mark.encode(), expected.encode()):
+def verified(
+    data: bytes, name: str, reader: Recipient | None = None
+) -> tuple[bytes, Recipient | None]:
+    """What was signed for a reader or anybody, and its sender, which is certain; None if unsigned.
+
+    Without a reader, only what is for anybody.
+    """
+    if not is_signed(data):
+        return data, None
+    end = data.find(b"\n", 0, 1000)
+    key, _, made = data[len(_SIGNED) : max(end, 0)].decode("ascii", "replace").partition(" ")
+    try:
+        sender = Recipient(key)
+    except InvalidFile as error:
         raise InvalidFile(
-            f"{name} does not come from the sender it names", hint="call the other owner"
+            f"{name} does not say who signed it: {error}", hint="ask its sender for it again"
+        ) from None
+    content = data[end + 1 :]
+    digest = _digest(content)
+    if not any(
+        is_signature(sender.signs, made, _statement(digest, sender, one)) for one in (reader, None)
+    ):
+        raise InvalidFile(
+            f"{name} does not come from the sender it names, or was made for another reader",
+            hint="call the sender"
+            if reader
+            else "if it came sealed to you, name your --identity; else call the sender",
         )
     return content, sender
 
 
-def _mark(data: bytes, secret: bytes, sender: Recipient, reader: Recipient) -> str:
-    """A hash of the data, under a key for what this sender sends this reader and nothing else."""
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+def seal_from(data: bytes, sender: Identity, reader: Recipient) -> bytes:
+    """The data signed by its sender and sealed to its reader.
 
-    salt = _raw(sender.key) + _raw(reader.key)  # in this order: nobody can send a mark back
-    key = HKDF(SHA256(), length=32, salt=salt, info=_MARK).derive(secret)
-    return hmac.new(key, data, "sha256").hexdigest()
+    age does not say who sealed a file, so a line inside does.
+    """
+    return seal(signed(data, sender, reader), [reader])
+
+
+def unseal_from(data: bytes, reader: Identity, name: str) -> tuple[bytes, Recipient | None]:
+    """What was sealed to a reader, and its sender, which is certain; None if it is not signed."""
+    return verified(unseal(data, reader, name), name, reader.recipient)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _statement(digest: str, sender: Recipient, reader: Recipient | None) -> bytes:
+    """What is signed: a reader cannot pass it on as if it had been meant for somebody else."""
+    lines = (_DOMAIN, sender.key, reader.key if reader else "", digest)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _shared(private: bytes, key: str) -> bytes:
@@ -161,6 +211,11 @@ def is_sealed(data: bytes) -> bool:
     return data.startswith(HEADER)
 
 
+def is_signed(data: bytes) -> bool:
+    """Whether a file is signed, or at least claims to be, by how it starts."""
+    return data.startswith(_SIGNED)
+
+
 def read_identity(path: Path) -> Identity:
     """The identity in a file, which may have comments."""
     return Identity(_only_line(path, "identity"))
@@ -169,6 +224,15 @@ def read_identity(path: Path) -> Identity:
 def read_recipient(path: Path) -> Recipient:
     """The recipient in a file, which may have comments."""
     return Recipient(_only_line(path, "recipient"))
+
+
+def read_senders(paths: Iterable[Path]) -> dict[str, frozenset[Recipient]]:
+    """The keys of each owner, from files called OWNER.recipient and folders of such files."""
+    found: dict[str, set[Recipient]] = {}
+    for path in paths:
+        for file in sorted(path.glob("*.recipient")) if path.is_dir() else (path,):
+            found.setdefault(owner_name(file.stem), set()).add(read_recipient(file))
+    return {owner: frozenset(keys) for owner, keys in found.items()}
 
 
 def write_identity(path: Path, identity: Identity, owner: str) -> None:

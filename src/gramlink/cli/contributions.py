@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gramlink.cli.inputs import read_opened
+from gramlink.cli.senders import KnownSenders
 
 if TYPE_CHECKING:
     from gramlink.embedding.projection import Projection
@@ -60,7 +61,12 @@ class ContributionFiles:
         return all(file.exists() for file in self.files)
 
     def secret(
-        self, identity_file: Path, projection: "Projection", exchange: str, schema: "Schema"
+        self,
+        identity_file: Path | None,
+        projection: "Projection",
+        exchange: str,
+        schema: "Schema",
+        known: KnownSenders,
     ) -> "Secret | None":
         """The secret that all owners derive from them, if they need one."""
         from gramlink.errors import InvalidFile
@@ -75,8 +81,12 @@ class ContributionFiles:
                     f"there is no contribution {file}",
                     hint="make yours with `gramlink contribute`; the other owners send you theirs",
                 )
-        opened = (contribution_in(read_opened(f, identity_file), f.name) for f in self.files)
-        return secret_of(opened, projection, exchange, schema)
+        contributions = []
+        for file in self.files:
+            opened = read_opened(file, identity_file)
+            contributions.append(contribution_in(opened.data, file.name))
+            known.check(opened, contributions[-1].owner)
+        return secret_of(contributions, projection, exchange, schema)
 
     def own(self, owner: str) -> Path:
         """The file with an owner's own contribution, which notes what it encoded."""

@@ -1,37 +1,45 @@
 """How commands read files that other commands wrote: sealed ones, links and clusters."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from gramlink.bundles.sealing import Recipient
     from gramlink.deciding.links import Links
 
 LINK_COLUMNS = ("id_left", "id_right", "unique_id_l", "unique_id_r")  # ours, and Splink's
 
 
-def read_opened(
-    path: Path, identity_file: Path | None, told: Callable[[str], None] | None = None
-) -> bytes:
-    """The bytes of a file, opened first if it is sealed; `told` hears who sent it."""
-    from gramlink.bundles.sealing import is_sealed, read_identity, unseal_from
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a file holds, whether it was sealed, and who signed it, if anybody did."""
+
+    name: str
+    data: bytes
+    sealed: bool
+    sender: "Recipient | None"
+
+
+def read_opened(path: Path, identity_file: Path | None) -> Opened:
+    """A file, opened if it is sealed, with its signature checked if it has one."""
+    from gramlink.bundles.sealing import is_sealed, read_identity, unseal_from, verified
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import read_bytes
 
     data = read_bytes(path)
+    identity = read_identity(identity_file) if identity_file else None
     if not is_sealed(data):
-        return data
-    if identity_file is None:
+        content, sender = verified(data, path.name, identity.recipient if identity else None)
+        return Opened(path.name, content, sealed=False, sender=sender)
+    if identity is None:
         raise InvalidParameter(
             f"{path} is sealed", hint="use --identity to name the identity file that opens it"
         )
-    opened, sender = unseal_from(data, read_identity(identity_file), path.name)
-    if told:
-        known = f"comes from the key {sender.fingerprint}" if sender else "may come from anybody"
-        told(f"{path.name} {known}")
-    return opened
+    content, sender = unseal_from(data, identity, path.name)
+    return Opened(path.name, content, sealed=True, sender=sender)
 
 
 def read_links(path: Path) -> "Links":

@@ -28,6 +28,17 @@ KeyFile = Annotated[Path | None, typer.Option("--key", help="Default: OWNER.key.
 IdentityFile = Annotated[
     Path | None, typer.Option("--identity", help="The identity file that opens a sealed file.")
 ]
+OwnIdentityFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--identity", help="What signs the bundle and opens the answer; default: OWNER.identity."
+    ),
+]
+SENDERS = typer.Option(
+    "--from",
+    help="A recipient file its owner gave you, called OWNER.recipient, or a folder of them.",
+)
+Senders = Annotated[list[Path] | None, SENDERS]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from gramlink.bundles.results import Results
-from gramlink.bundles.sealing import unseal
+from gramlink.bundles.sealing import unseal_from
 from gramlink.embedding.projection import Projection
 from gramlink.exchange.folder import DONE, RESULTS
 from gramlink.exchange.part import Part
@@ -57,12 +57,14 @@ def _received(part: Part, projection: Projection, returns: str) -> tuple[Results
     """The results, and their tables with our own ids; results that are not ours are not kept."""
 
     def checked(sealed: bytes) -> tuple[Results, Tables]:
-        results = Results.from_bytes(unseal(sealed, part.identity, _WHAT), _WHAT)
+        content, sender = unseal_from(sealed, part.identity, _WHAT)
+        results = Results.from_bytes(content, _WHAT, sender)
         tables = receive(
             part.owner,
             results,
             projection,
             part.place.exchange,
+            unit=part.place.unit,
             returns=returns,
             hint="ask the operator of the linkage unit; what was fetched was not kept",
         )

@@ -8,6 +8,7 @@ all keys by telephone, or name the keys they received from each other.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 from gramlink.bundles.sealing import Recipient, read_recipient
@@ -88,8 +89,8 @@ def served_keys(part: Part, status: ExchangeInfo, pinned: Sequence[Path]) -> dic
             f"the linkage unit's key for {part.owner.name} is not the one in {part.folder.path}",
             hint="did you join from another folder, or does somebody else have your token?",
         )
-    different = {recipient.key for recipient in (*keys.values(), part.place.unit)}
-    if len(different) <= len(keys):
+    everybody = (*keys.values(), part.place.unit)
+    if any(one.overlaps(other) for one, other in combinations(everybody, 2)):
         raise Mismatch(
             "two parties have the same key: the linkage unit or an owner is not who it says",
             hint="call the other owners; nothing was spent or sent",

@@ -2,15 +2,15 @@
 
 The linkage unit's part when the parties only exchange files. Each file in the inbox gets a
 receipt that says whether it was accepted, or why not; one that may still be arriving gets none
-yet. Once the bundles of all owners of an exchange are there, they are linked, and each owner's
-results are sealed to the key its bundle names. An exchange is answered once, and again only if a
-bundle changes.
+yet, and only what its owner signed is accepted. Once the bundles of all owners of an exchange are
+there, they are linked, and each owner's results are signed by the unit and sealed to the key that
+signed its bundle. An exchange is answered once, and again only if a bundle changes.
 """
 
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Identity, read_identity, unseal
+from gramlink.bundles.sealing import (
+    Identity,
+    Recipient,
+    read_identity,
+    unseal,
+    unseal_from,
+    verified,
+)
 from gramlink.errors import GramlinkError, Mismatch
 from gramlink.exchange.arrivals import SECONDS, Stamps, changes, settled, stamps
 from gramlink.exchange.receipts import Receipts
@@ -27,10 +34,11 @@ from gramlink.io.locks import alone
 from gramlink.io.names import alike
 from gramlink.io.text import one_line
 from gramlink.matching.pairs import Progress
-from gramlink.parties.admission import check_address, check_bundle, doubled
+from gramlink.parties.admission import check_address, check_bundle, check_signed, doubled
 from gramlink.parties.answers import answer, sealed
 
 LOCK = ".gramlink.lock"  # in the outbox
+Senders = Mapping[str, Collection[Recipient]]  # the keys of each owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,7 @@ def attend(
     inbox: Path,
     outbox: Path,
     identity_file: Path,
+    senders: Senders,
     returns: str = "links",
     progress: Progress | None = None,
 ) -> Outcome:
@@ -94,7 +103,7 @@ def attend(
     identity = read_identity(identity_file)
     with alone(outbox / LOCK, "at work"):
         found = stamps(inbox)
-        received = _arriving(inbox, found, _received(inbox, found, identity_file))
+        received = _arriving(inbox, found, _received(inbox, found, identity_file, senders))
         return _attended(received, inbox, outbox, identity, returns, progress)
 
 
@@ -102,6 +111,7 @@ def watch(
     inbox: Path,
     outbox: Path,
     identity_file: Path,
+    senders: Senders,
     pause: Callable[[], None],
     returns: str = "links",
     progress: Progress | None = None,
@@ -115,7 +125,8 @@ def watch(
     identity = read_identity(identity_file)
     with alone(outbox / LOCK, "at work"):
         for found in settled(lambda: stamps(inbox), pause):
-            received = _arriving(inbox, found, _received(inbox, found, identity_file), within=0)
+            read = _received(inbox, found, identity_file, senders)
+            received = _arriving(inbox, found, read, within=0)
             yield _attended(received, inbox, outbox, identity, returns, progress)
 
 
@@ -163,7 +174,9 @@ def _refusal(why: str, digest: str) -> str:
     return f"refused: {one_line(why)}\n{of}"
 
 
-def _received(inbox: Path, found: Stamps, identity_file: Path) -> Iterator[Received]:
+def _received(
+    inbox: Path, found: Stamps, identity_file: Path, senders: Senders
+) -> Iterator[Received]:
     """Each file, opened and checked in another process, which a hostile file may crash."""
     context = multiprocessing.get_context("spawn")
     paths = [inbox / name for name in found]
@@ -171,7 +184,7 @@ def _received(inbox: Path, found: Stamps, identity_file: Path) -> Iterator[Recei
     try:
         for path in paths:
             try:
-                yield pool.submit(check, path, identity_file).result()
+                yield pool.submit(check, path, identity_file, senders).result()
             except BrokenProcessPool:
                 pool.shutdown()
                 pool = ProcessPoolExecutor(1, context)
@@ -182,17 +195,20 @@ def _received(inbox: Path, found: Stamps, identity_file: Path) -> Iterator[Recei
         pool.shutdown()
 
 
-def check(path: Path, identity_file: Path) -> Received:
+def check(path: Path, identity_file: Path, senders: Senders) -> Received:
     """What a file is, once all of it has been read."""
     digest, opened = "", False
     try:
         data = read_bytes(path)
         digest = hashlib.sha256(data).hexdigest()
-        content = unseal(data, read_identity(identity_file), path.name)
+        identity = read_identity(identity_file)
+        content = unseal(data, identity, path.name)
         opened = True
-        bundle = Bundle.from_bytes(content, path.name)
+        content, sender = verified(content, path.name, identity.recipient)
+        bundle = Bundle.from_bytes(content, path.name, sender)
         check_bundle(bundle)
         check_address(bundle)
+        check_signed(bundle, senders)
     except GramlinkError as error:
         return Received(path.name, digest, {}, str(error), opened)
     return Received(path.name, digest, bundle.manifest, opened=True)
@@ -239,7 +255,7 @@ def _answered(
         files = []
         for bundle in bundles:
             path = outbox / f"{exchange}-{bundle.owner}.results.age"
-            _write(path, sealed(answers.results[bundle.owner], bundle))
+            _write(path, sealed(answers.results[bundle.owner], bundle, identity))
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
@@ -251,7 +267,8 @@ def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
     data = read_bytes(path)
     if hashlib.sha256(data).hexdigest() != digest:
         raise Mismatch(f"{path.name} changed while being read", hint="run this again")
-    return Bundle.from_bytes(unseal(data, identity, path.name), path.name)
+    content, sender = unseal_from(data, identity, path.name)
+    return Bundle.from_bytes(content, path.name, sender)
 
 
 def _recorded(path: Path) -> Any:

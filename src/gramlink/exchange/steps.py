@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping
 from fractions import Fraction
 
-from gramlink.bundles.sealing import Recipient, seal, seal_from, unseal_from
+from gramlink.bundles.sealing import Recipient, seal_from, unseal_from
 from gramlink.embedding.projection import Projection, agree
 from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidFile, Mismatch, Refused
@@ -16,6 +16,7 @@ from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import moment
 from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined
+from gramlink.parties.agreement import check_sender
 from gramlink.parties.contribution import (
     Contribution,
     needs_secret,
@@ -151,12 +152,7 @@ def _received(part: Part, sender: str, number: int, keys: Mapping[str, Recipient
         return Handover.from_json(part.folder.read(file), name, with_secret=with_secret)
     sealed = part.client.mined(part.place.exchange, sender)
     opened, source = unseal_from(sealed, part.identity, what)
-    if source != keys[sender]:
-        raise Mismatch(
-            f"{what} does not come from the key of {sender}",
-            hint=f"ask {sender} to seal it with --identity; the unit, or somebody, may have "
-            "made it up",
-        )
+    check_sender(what, source, sender, [keys[sender]])
     handed = Handover.from_json(opened, what, with_secret=with_secret)
     if handed.mined.owner != sender:
         claimed = handed.mined.owner
@@ -183,7 +179,7 @@ def embed(part: Part, projection: Projection, secret: Secret | None, ledger: Led
         secret=secret,
         contribution=part.folder / CONTRIBUTION if secret else None,
     )
-    sealed = seal(bundle.to_bytes(), [part.place.unit])
+    sealed = seal_from(bundle.to_bytes(), part.identity, part.place.unit)
     part.folder.write(BUNDLE, sealed)
     part.voice.say(f"embedded {len(bundle.ids):,} different records, {len(sealed):,} bytes")
 

@@ -59,7 +59,13 @@ Key = Annotated[
     Recipient,
     PlainValidator(_recipient),
     PlainSerializer(lambda recipient: recipient.key, return_type=str),
-    WithJsonSchema({"type": "string", "description": "An age recipient.", "examples": ["age1..."]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "description": "An age recipient and an Ed25519 key.",
+            "examples": ["age1...+ed25519:..."],
+        }
+    ),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 OwnerName = Annotated[str, AfterValidator(_as_value_error(owner_name))]

@@ -185,30 +185,27 @@ def join_rows(
     size = 0
     for i in range(len(left.limits)):
         x, limit = left.counts[i], left.limits[i]
+        reach = limit // main.weight
+        # one place for all ways, so that what they share is compiled once
+        index, key, most, beyond = main, left.main_keys[i], min(steps[i], reach), -1
         if steps[i] == EQUAL:
-            count, tried, near = within_steps(x, left.hashes[i], equal, 0, scratch, near)
-            size, found = keep(i, near[:count], left, right, main, -1, found, size)
-        elif steps[i] == SCAN:
-            count, near = scan(i, left, right, main.weight, near)
-            effort[1] += count
-            size, found = keep(i, near[:count], left, right, main, -1, found, size)
-        else:
-            reach = limit // main.weight
-            most = min(steps[i], reach)
-            count, tried, near = within_steps(x, left.main_keys[i], main, most, scratch, near)
-            effort[0] += tried + count
-            if glancing:
-                count = not_ruled_out(i, near[:count], left, right)
-            effort[1] += count
-            size, found = keep(i, near[:count], left, right, main, -1, found, size)
-            if most < reach:
-                rest = (limit - main.weight * (most + 1)) // side.weight
-                count, tried, near = within_steps(x, left.side_keys[i], side, rest, scratch, near)
-                effort[0] += tried + count
-                if glancing:
-                    count = not_ruled_out(i, near[:count], left, right)
+            index, key, most = equal, left.hashes[i], 0
+        while True:
+            if steps[i] == SCAN:
+                count, near = scan(i, left, right, main.weight, near)
                 effort[1] += count
-                size, found = keep(i, near[:count], left, right, main, most, found, size)
+            else:
+                count, tried, near = within_steps(x, key, index, most, scratch, near)
+                if steps[i] != EQUAL:
+                    effort[0] += tried + count
+                    if glancing:
+                        count = not_ruled_out(i, near[:count], left, right)
+                    effort[1] += count
+            size, found = keep(i, near[:count], left, right, main, beyond, found, size)
+            if steps[i] < 0 or beyond >= 0 or most >= reach:
+                break
+            index, key, beyond = side, left.side_keys[i], most
+            most = (limit - main.weight * (most + 1)) // side.weight
         found[begins[i] : size].sort()
         size = without_repeats(found, begins[i], size)
         begins[i + 1] = size

@@ -1,6 +1,6 @@
 """Admission: whether a bundle may be linked, and with which others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from gramlink.bundles.sealing import Recipient
 from gramlink.errors import Mismatch
 from gramlink.io.files import digest
 from gramlink.io.names import alike
-from gramlink.parties.agreement import check_facts
+from gramlink.parties.agreement import check_facts, check_sender
 from gramlink.records.schema import differences
 
 
@@ -77,6 +77,19 @@ def check_address(bundle: Bundle) -> Recipient:
     return bundle.reply
 
 
+def check_signed(bundle: Bundle, keys: Mapping[str, Collection[Recipient]]) -> None:
+    """Refuse a bundle that its owner did not sign, by the keys that are known to be each owner's.
+
+    Its results go back to the key that signed it, and to no other.
+    """
+    check_sender("the bundle", bundle.sender, bundle.owner, keys.get(bundle.owner, ()))
+    if bundle.reply not in (None, bundle.sender):
+        raise Mismatch(
+            f"the bundle of {bundle.owner} asks for results sealed to a key that did not sign it",
+            hint="embed again, with the identity that the linkage unit knows",
+        )
+
+
 def check_comparable(bundles: Sequence[Bundle]) -> None:
     """Refuse bundles that were not made to be linked with each other, and say what differs."""
     for bundle in bundles:
@@ -134,16 +147,19 @@ def admit(
     owner: str,
     owners: Sequence[str],
     settings: Mapping[str, Any],
-    reply: str,
+    key: Recipient,
 ) -> None:
-    """Refuse a bundle that is not this owner's for this exchange, and say what differs."""
+    """Refuse a bundle that is not this owner's for this exchange, and say what differs.
+
+    The key is the one that the owner joined with: it must have signed the bundle.
+    """
     check_facts(
         "the bundle",
         {
             "exchange": (bundle.exchange, exchange),
             "owner": (bundle.owner, owner),
             "owners": (sorted(bundle.owners), sorted(owners)),
-            "key to reply to": (bundle.reply.key if bundle.reply else None, reply),
+            "key to reply to": (bundle.reply.key if bundle.reply else None, key.key),
         },
         hint="embed again for this exchange, with the key that it knows",
     )
@@ -154,3 +170,4 @@ def admit(
             hint="use the linkage.toml of the exchange",
         )
     check_bundle(bundle)
+    check_signed(bundle, {owner: [key]})

@@ -8,7 +8,7 @@ import polars as pl
 
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.results import Results, Returns
-from gramlink.bundles.sealing import seal
+from gramlink.bundles.sealing import Identity, seal_from
 from gramlink.deciding.clusters import Clusters
 from gramlink.deciding.linkage import Linkage
 from gramlink.deciding.links import Links
@@ -39,12 +39,12 @@ class Answers:
     summary: dict[str, Any]
 
 
-def sealed(results: Results, bundle: Bundle) -> bytes:
-    """The results for the owner of a bundle, sealed to the key that it names.
+def sealed(results: Results, bundle: Bundle, unit: Identity) -> bytes:
+    """The results for the owner of a bundle, signed by the unit and sealed to the bundle's key.
 
     Privacy: whoever stores or carries them cannot read them.
     """
-    return seal(results.to_bytes(), [check_address(bundle)])
+    return seal_from(results.to_bytes(), unit, check_address(bundle))
 
 
 def answer(

@@ -8,9 +8,10 @@ import polars as pl
 
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.results import CLUSTERS, LEVEL, NUMBERS, OWNERS, PAIRS, Results
+from gramlink.bundles.sealing import Recipient
 from gramlink.embedding.projection import Projection
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.parties.agreement import check_facts
+from gramlink.parties.agreement import check_facts, check_sender
 from gramlink.parties.owner import Owner
 from gramlink.records.levels import SWAPPED
 
@@ -23,16 +24,21 @@ def receive(
     projection: Projection,
     exchange: str,
     *,
+    unit: Recipient | None = None,
     returns: str = "",
     hint: str = "",
 ) -> dict[str, pl.DataFrame]:
     """The tables with this owner's ids, if they answer its bundle and hold nothing else.
+
+    If the unit's key is given, the unit must have signed them.
 
     In a file drop, for example, it is not known what was to come back; then the results need
     only be what they say they are.
 
     Privacy: for this owner only; the others' pseudonyms stay as they are.
     """
+    if unit:
+        check_sender("the file of results", results.sender, "the linkage unit", [unit])
     check_facts(
         "the results",
         {

@@ -159,7 +159,7 @@ def give_recipient(
     who: AsParty, unit: OfUnit, recipient: Annotated[Recipient, Depends(recipient_in)]
 ) -> None:
     """Give the recipient that the others and the unit must seal to."""
-    if recipient == unit.recipient:
+    if recipient.overlaps(unit.recipient):
         raise Refusal(
             "this is the linkage unit's own recipient, and it must not see what is mined",
             hint="send this party's own; `gramlink keys new` makes one",

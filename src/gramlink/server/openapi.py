@@ -20,7 +20,10 @@ _SAID = {
 BODY = (400, 408, 413, 422)  # statuses for any refused body
 BYTES = {"type": "string", "format": "binary"}
 KEY = {"type": "string", "pattern": "^age1[0-9a-z]{58}$"}
-A_KEY = "age1vhut3xe059tw2yqzuafzwdsvruudnes4f8742tu4qrza3dsh9vwqmhuatm"
+A_KEY = (
+    "age1vhut3xe059tw2yqzuafzwdsvruudnes4f8742tu4qrza3dsh9vwqmhuatm"
+    "+ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
+)
 TEXT = {
     "content": {"text/plain": {"schema": {"type": "string"}, "example": "[fields.surname]\n"}},
     "description": "linkage.toml, exactly as given.",

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import read_identity, unseal
+from gramlink.bundles.sealing import Recipient, read_identity, unseal_from
 from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
@@ -86,7 +86,7 @@ def check(folder: Folder, store: Store, job: Job) -> None:
         owner=sender.name,
         owners=[party.name for party in parties],
         settings=check_schema(exchange.schema).agreed,
-        reply=_recipient(sender),
+        key=_recipient(sender),
     )
     facts = facts_of(bundle)
     for party in parties:
@@ -129,9 +129,10 @@ def link(folder: Folder, store: Store, job: Job) -> None:
         progress=lambda done, total: noting("matching", done, total),
     )
     noting("sealing", 0, len(parties))
+    unit = read_identity(folder.identity)
     results = {}
     for party, bundle in zip(parties, bundles, strict=True):
-        data = sealed(answers.results[bundle.owner], bundle)
+        data = sealed(answers.results[bundle.owner], bundle, unit)
         with written_whole(folder.results(job.exchange, party.number), mode=0o600) as file:
             file.write(data)
         results[party.number] = (len(data), hashlib.sha256(data).hexdigest())
@@ -145,12 +146,13 @@ def _bundle(folder: Folder, party: PartyRow) -> Bundle:
     identity = read_identity(folder.identity)
     data = read_bytes(folder.bundle(party.exchange, party.number))
     called = f"the bundle of {party.name}"
-    return Bundle.from_bytes(unseal(data, identity, called), called)
+    content, sender = unseal_from(data, identity, called)
+    return Bundle.from_bytes(content, called, sender)
 
 
-def _recipient(party: PartyRow) -> str:
+def _recipient(party: PartyRow) -> Recipient:
     assert party.recipient is not None  # noqa: S101  # without it, no bundle is taken
-    return party.recipient
+    return Recipient(party.recipient)
 
 
 def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:

@@ -8,7 +8,7 @@ import pytest
 
 from cli.owners import COUNT, edit
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import read_recipient
+from gramlink.bundles.sealing import read_recipient, verified
 from gramlink.privacy.exposure import UNSEALED
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.choices import ENCODINGS, Choice
@@ -50,7 +50,8 @@ def test_a_bundle_that_is_not_sealed_is_recorded_as_such(run):
     run("embed", "hospital.csv")
     (one,) = shown()
     assert one.unit == UNSEALED
-    assert one.digest == Bundle.from_bytes(Path("hospital.bundle").read_bytes(), "x").digest
+    opened, _ = verified(Path("hospital.bundle").read_bytes(), "x")
+    assert one.digest == Bundle.from_bytes(opened, "x").digest
 
 
 @pytest.mark.usefixtures("agreed")

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,10 +18,19 @@ from cli.owners import write_people
 from gramlink import cli
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.pseudonyms import owner_key
-from gramlink.bundles.sealing import new_identity, read_identity, read_recipient, seal, unseal
+from gramlink.bundles.sealing import (
+    new_identity,
+    read_identity,
+    read_recipient,
+    seal,
+    seal_from,
+    unseal_from,
+    write_recipient,
+)
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidFile
+from gramlink.exchange import file_drop
 from gramlink.exchange.file_drop import attend
 from gramlink.mining.mined import Mined
 from gramlink.parties.linkage_unit import LinkageUnit
@@ -31,6 +41,7 @@ from gramlink.records.schema import load_schema
 
 OWNERS = ("clinic", "office")
 FILES = ["clinic.bundle.age", "office.bundle.age"]
+FROM = ("--from", "clinic.recipient", "--from", "office.recipient")
 LONG_AGO = 1_700_000_000
 
 
@@ -57,13 +68,16 @@ def dropped(tmp_path_factory):
             shutil.copy(files / f"{owner}.csv", root / owner)
             shutil.copy(files / f"{owner}.toml", root / owner / "linkage.toml")
             shutil.copy(root / "unit/unit.recipient", root / owner)
+            shutil.copy(root / owner / f"{owner}.recipient", root / "unit")
             shutil.copy(root / other / f"{other}.recipient", root / owner)
             run(owner, f"mine {owner}.csv -q")
-            run(owner, f"seal {owner}.mined.json --to {other}.recipient -q")
+            keys = f"--to {other}.recipient --identity {owner}.identity"
+            run(owner, f"seal {owner}.mined.json {keys} -q")
             shutil.copy(root / owner / f"{owner}.mined.json.age", root / other)
         for owner, other in (OWNERS, OWNERS[::-1]):
             files = f"{owner}.mined.json {other}.mined.json.age"
-            run(owner, f"merge {files} --identity {owner}.identity -q")
+            keys = f"--identity {owner}.identity --from {other}.recipient"
+            run(owner, f"merge {files} {keys} -q")
             run(owner, f"embed {owner}.csv --to unit.recipient --exchange stroke -q")
             shutil.copy(root / owner / f"{owner}.bundle.age", root / "unit/inbox")
     return root
@@ -85,7 +99,7 @@ def long_there(folder="inbox"):
 
 def attended(run, *, ok=True, args=()):
     long_there()
-    result = run("unit", "inbox", "inbox", "outbox", "--json", *args, ok=ok)
+    result = run("unit", "inbox", "inbox", "outbox", *FROM, "--json", *args, ok=ok)
     return json.loads(result.out)
 
 
@@ -96,8 +110,14 @@ def receipt(drop, name):
 def reseal(drop, change):
     """The clinic's bundle with its plain bytes changed, sealed to the unit again."""
     path = drop / "unit/inbox/clinic.bundle.age"
-    plain = unseal(path.read_bytes(), read_identity(drop / "unit/unit.identity"), "x")
-    path.write_bytes(seal(change(plain), [read_recipient(drop / "unit/unit.recipient")]))
+    plain, _ = unseal_from(path.read_bytes(), read_identity(drop / "unit/unit.identity"), "x")
+    path.write_bytes(signed_by_clinic(drop, change(plain)))
+
+
+def signed_by_clinic(drop, data):
+    """What the clinic makes of it for the unit."""
+    unit = read_recipient(drop / "unit/unit.recipient")
+    return seal_from(data, read_identity(drop / "clinic/clinic.identity"), unit)
 
 
 def in_one_process(drop):
@@ -179,7 +199,7 @@ def test_an_owner_who_has_not_sent_anything_is_awaited(run, drop):
     exchange = attended(run)["exchanges"][0]
     assert (exchange["awaited"], exchange["files"]) == (["office"], [])
     assert receipt(drop, "clinic.bundle.age").startswith("accepted: the bundle of clinic, digest")
-    assert "waiting for office" in run("unit", "inbox", "inbox", "outbox").out
+    assert "waiting for office" in run("unit", "inbox", "inbox", "outbox", *FROM).out
 
 
 def test_an_owner_cannot_open_what_is_for_another(refused_there, drop, run):
@@ -243,12 +263,88 @@ def test_a_file_that_is_no_good_gets_a_receipt_that_says_why(run, drop, change, 
     else:
         identity = read_identity(drop / "unit/unit.identity")
         path = drop / "unit/inbox/clinic.bundle.age"
-        path.write_bytes(unseal(path.read_bytes(), identity, "x"))
+        path.write_bytes(unseal_from(path.read_bytes(), identity, "x")[0])
     state = attended(run, ok=False)
     assert says in receipt(drop, "clinic.bundle.age")
     assert receipt(drop, "office.bundle.age").startswith("accepted")
     assert state["exchanges"][0]["awaited"] == ["clinic"]
     assert not list((drop / "unit/outbox").glob("*.results.age"))
+
+
+def forged(drop, change, *, signed=True):
+    """What somebody who knows a bundle, and not its owner's identity, makes of it for the unit."""
+    identity = read_identity(drop / "unit/unit.identity")
+    plain, _ = unseal_from((drop / "clinic/clinic.bundle.age").read_bytes(), identity, "x")
+    plain = change(plain)
+    if signed:
+        return seal_from(plain, new_identity(), identity.recipient)
+    return seal(plain, [identity.recipient])
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Bundles read in this process, where they need no other."""
+    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_forged_bundle_beside_the_right_one_is_refused_and_keeps_nobody_waiting(
+    run, drop, signed
+):
+    data = forged(drop, _manifest(lambda m: m.update(epsilon="1/7")), signed=signed)
+    (drop / "unit/inbox/forged.age").write_bytes(data)
+    state = attended(run, ok=False)
+    says = "does not come from the key of clinic, but from" if signed else "is not signed"
+    assert f"refused: the bundle {says}" in receipt(drop, "forged.age")
+    assert receipt(drop, "clinic.bundle.age").startswith("accepted")
+    assert len(state["exchanges"][0]["files"]) == 2
+
+
+@pytest.mark.usefixtures("quick")
+def test_who_signs_a_bundle_in_anothers_name_gets_none_of_the_results(run, drop):
+    """Not even where the results go, which a bundle says itself, is for others to choose."""
+    mallory = new_identity()
+    identity = read_identity(drop / "unit/unit.identity")
+    reply = _manifest(lambda m: m.update(reply=mallory.recipient.key))
+    plain, _ = unseal_from((drop / "clinic/clinic.bundle.age").read_bytes(), identity, "x")
+    path = drop / "unit/inbox/clinic.bundle.age"
+    for data in (
+        seal_from(reply(plain), mallory, identity.recipient),
+        signed_by_clinic(drop, reply(plain)),
+    ):
+        path.write_bytes(data)
+        assert attended(run, ok=False)["exchanges"][0]["awaited"] == ["clinic"]
+    assert not list((drop / "unit/outbox").glob("*.results.age"))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_bundle_from_an_owner_whose_key_the_unit_does_not_have_is_refused(run, drop):
+    args = ("inbox", "outbox", "--from", "clinic.recipient", "--json")
+    state = json.loads(run("unit", "inbox", *args, ok=False).out)
+    assert "claims to be from office, whose key is not known" in receipt(drop, "office.bundle.age")
+    assert state["exchanges"][0]["awaited"] == ["office"]
+
+
+def test_without_any_owners_key_nothing_is_taken(run, drop):
+    result = run("unit", "inbox", "inbox", "outbox", ok=False)
+    assert result.code == 2
+    assert "--from" in result.err
+    assert not list((drop / "unit/outbox").iterdir())
+
+
+@pytest.mark.usefixtures("quick")
+def test_keys_may_be_in_folders_and_an_owner_may_have_several(run, drop):
+    for folder, identity in (("old", new_identity()), ("new", None)):
+        (drop / "unit" / folder).mkdir()
+        for name in OWNERS:
+            recipient = (
+                identity.recipient if identity else read_recipient(Path(f"{name}.recipient"))
+            )
+            write_recipient(Path(folder, f"{name}.recipient"), recipient, name)
+    args = ("inbox", "outbox", "--from", "old", "--from", "new", "--json")
+    state = json.loads(run("unit", "inbox", *args).out)
+    assert len(state["exchanges"][0]["files"]) == 2
 
 
 def test_an_altered_byte_is_noticed(run, drop):
@@ -309,7 +405,7 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
     from gramlink.io.locks import alone
 
     with alone(drop / "unit/outbox/.gramlink.lock", "at work"):
-        refused_there("unit", "inbox", "inbox", "outbox", says="another process is at work")
+        refused_there("unit", "inbox", "inbox", "outbox", *FROM, says="another process is at work")
     attended(run)
 
 
@@ -323,16 +419,18 @@ def test_two_units_at_once_are_refused(drop, run, refused_there):
         (("inbox", "outbox", "--returns", "all"), "'all' cannot be returned to an owner"),
         (("inbox", "outbox", "--identity", "unit.recipient"), "not an age identity"),
         (("inbox", "outbox", "--identity", "nowhere"), "cannot be read"),
+        (("inbox", "outbox", "--from", "nowhere.recipient"), "cannot be read"),
+        (("inbox", "outbox", "--from", "unit.identity"), "this is not an age recipient"),
     ],
 )
 def test_what_cannot_be_attended_to_is_said(refused_there, args, says):
-    refused_there("unit", "inbox", *args, says=says)
+    refused_there("unit", "inbox", *FROM, *args, says=says)
 
 
 def test_an_empty_inbox_is_said(run, drop):
     for path in (drop / "unit/inbox").iterdir():
         path.unlink()
-    assert "there are no bundles in inbox" in run("unit", "inbox", "inbox", "outbox").out
+    assert "there are no bundles in inbox" in run("unit", "inbox", "inbox", "outbox", *FROM).out
 
 
 def test_what_is_written_for_all_to_see_holds_no_pseudonym(run, drop):
@@ -348,8 +446,9 @@ def test_what_is_written_for_all_to_see_holds_no_pseudonym(run, drop):
 
 def test_another_units_bundle_is_refused(run, drop):
     path = drop / "unit/inbox/clinic.bundle.age"
-    plain = unseal(path.read_bytes(), read_identity(drop / "unit/unit.identity"), "x")
-    path.write_bytes(seal(plain, [new_identity().recipient]))
+    plain, _ = unseal_from(path.read_bytes(), read_identity(drop / "unit/unit.identity"), "x")
+    clinic = read_identity(drop / "clinic/clinic.identity")
+    path.write_bytes(seal_from(plain, clinic, new_identity().recipient))
     attended(run, ok=False)
     assert "sealed to another key" in receipt(drop, "clinic.bundle.age")
 
@@ -371,15 +470,16 @@ def test_bundles_that_name_other_owners_are_not_linked(run, drop):
     reseal(drop, _manifest(lambda m: m.update(owners=["clinic", "office", "spy"])))
     path = drop / "unit/inbox/spy.age"
     identity = read_identity(drop / "unit/unit.identity")
-    clinic = unseal((drop / "unit/inbox/clinic.bundle.age").read_bytes(), identity, "x")
+    clinic, _ = unseal_from((drop / "unit/inbox/clinic.bundle.age").read_bytes(), identity, "x")
     spy = _manifest(lambda m: m.update(owner="spy"))(clinic)
-    path.write_bytes(seal(spy, [identity.recipient]))
-    state = attended(run, ok=False)
+    path.write_bytes(signed_by_clinic(drop, spy))
+    shutil.copy("clinic.recipient", "spy.recipient")
+    state = attended(run, ok=False, args=("--from", "spy.recipient"))
     assert "do not name the same owners" in state["exchanges"][0]["failed"]
 
 
 def said(run, *args, ok=True):
-    return run("unit", "inbox", "inbox", "outbox", *args, ok=ok).out.splitlines()
+    return run("unit", "inbox", "inbox", "outbox", *FROM, *args, ok=ok).out.splitlines()
 
 
 def written(drop):
@@ -417,7 +517,7 @@ def test_a_file_that_is_not_whole_yet_is_not_judged(run, drop):
     path = drop / "unit/inbox/clinic.bundle.age"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    told = json.loads(run("unit", "inbox", "inbox", "outbox", "--json").out)
+    told = json.loads(run("unit", "inbox", "inbox", "outbox", *FROM, "--json").out)
     assert [one["arriving"] for one in told["received"]] == [True, False]
     assert not (drop / "unit/outbox/clinic.bundle.age.receipt.txt").exists()
     path.write_bytes(whole)
@@ -432,7 +532,7 @@ def test_a_watch_takes_what_has_stopped_changing_until_it_is_ended(run, drop, mo
 
     def at_work_alone():
         with pytest.raises(InvalidFile, match="another process is at work"):
-            attend(Path("inbox"), Path("outbox"), Path("unit.identity"))
+            attend(Path("inbox"), Path("outbox"), Path("unit.identity"), {})
 
     def looks():
         yield at_work_alone()
@@ -451,7 +551,7 @@ def test_a_watch_takes_what_has_stopped_changing_until_it_is_ended(run, drop, mo
 
     command = sys.modules["gramlink.cli.unit.inbox"]
     monkeypatch.setattr(command, "time", SimpleNamespace(sleep=pause))
-    result = run("unit", "inbox", "inbox", "outbox", "--watch", ok=False)
+    result = run("unit", "inbox", "inbox", "outbox", *FROM, "--watch", ok=False)
     assert (result.code, result.err) == (130, "stopped; run the same command again to resume\n")
     lines = result.out.splitlines()
     assert lines[0] == "looking into inbox every 10 seconds; Ctrl-C ends it"

@@ -8,9 +8,10 @@ import typer
 
 from gramlink.cli.contributions import ContributionFiles
 from gramlink.cli.duplicates import duplicates_seen
-from gramlink.cli.options import DataSet, KeyFile, LedgerFile, OwnSource
+from gramlink.cli.options import DataSet, KeyFile, LedgerFile, OwnIdentityFile, OwnSource, Senders
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.preview import show_bundle
+from gramlink.cli.senders import KnownSenders
 from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -31,12 +32,7 @@ def embed(
     to: Annotated[
         Path | None, typer.Option(help="The linkage unit's recipient file, to seal the bundle to.")
     ] = None,
-    identity_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--identity", help="With --to: what opens the answer; default: OWNER.identity."
-        ),
-    ] = None,
+    identity_file: OwnIdentityFile = None,
     exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
     contribution: Annotated[
         list[Path] | None,
@@ -45,6 +41,7 @@ def embed(
             "all. Default: EXCHANGE-OWNER.contribution, or OWNER.mined.json.age."
         ),
     ] = None,
+    senders: Senders = None,
     ledger_file: LedgerFile = None,
     dataset: DataSet = "",
     dry_run: Annotated[
@@ -62,7 +59,7 @@ def embed(
     Example: gramlink embed hospital.csv --projection projection.json -o hospital.bundle
     """
     from gramlink.bundles.pseudonyms import owner_key
-    from gramlink.bundles.sealing import read_identity, read_recipient, seal
+    from gramlink.bundles.sealing import read_identity, read_recipient, seal, signed
     from gramlink.bundles.secrecy import secrecy_warnings
     from gramlink.embedding.projection import Projection
     from gramlink.io.files import moment, read_bytes, written_whole
@@ -74,12 +71,14 @@ def embed(
     owner = source.name
     key_file = source.key_file(key_file)
     output = output or Path(f"{owner}.bundle.age" if to else f"{owner}.bundle")
-    identity_file = identity_file or Path(f"{owner}.identity")
+    own_identity = Path(f"{owner}.identity")
+    identity_file = identity_file or (own_identity if to or own_identity.exists() else None)
     ledger_file, dataset = source.ledger_file(ledger_file, dataset)
     inputs = (*source.files, projection_file, key_file, identity_file, to, ledger_file)
     refuse_replacing(output, *inputs)
     unit = read_recipient(to) if to else None
-    reply = read_identity(identity_file).recipient if to else None
+    identity = read_identity(identity_file) if identity_file else None
+    reply = identity.recipient if identity and to else None
     exchange = exchange and exchange_name(exchange)
     schema = source.schema()
     projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
@@ -87,10 +86,11 @@ def embed(
     files = ContributionFiles.of(contribution, exchange, projection.owners, schema)
     refuse_replacing(output, *files.files)
     unknown = dry_run and not files.complete
+    known = KnownSenders.of(senders)
     secret = (
         new_secret(projection, schema, exchange)
         if unknown
-        else files.secret(identity_file, projection, exchange, schema)
+        else files.secret(identity_file, projection, exchange, schema, known)
     )
     own = files.own(owner) if secret and not unknown else None
 
@@ -111,9 +111,9 @@ def embed(
     made_up = secrets.token_bytes(32)
     Owner(owner, records, schema, made_up).check(projection)
     if dry_run:
-        known = key_file.exists()
-        bundle = embedded(owner_key(key_file) if known else made_up)
-        show_bundle(bundle, speaker, made_up=not known, unknown=unknown)
+        bundle = embedded(owner_key(key_file) if key_file.exists() else made_up)
+        known.tell(speaker)
+        show_bundle(bundle, speaker, made_up=not key_file.exists(), unknown=unknown)
         return
     ledger, new = Ledger(ledger_file, dataset, schema.epsilon), not ledger_file.exists()
     if not key_file.exists():  # what is refused makes no key file either
@@ -121,16 +121,21 @@ def embed(
     with written_whole(output, mode=0o600) as file:
         bundle = embedded(owner_key(key_file), ledger)
         packed = bundle.to_bytes()
-        file.write(seal(packed, [unit]) if unit else packed)
+        sent = signed(packed, identity, unit) if identity else packed
+        file.write(seal(sent, [unit]) if unit else sent)
     same = len(records) - len(bundle.ids)
+    known.tell(speaker)
     speaker.say(f"wrote {output}: {len(bundle.ids):,} records, {len(packed):,} bytes")
     speaker.say(f"projection {projection.fingerprint}: must be the same for all owners")
     if same:
         speaker.say(f"{same:,} records repeat another in all fields, and are not sent again")
-    if unit:
-        speaker.say(f"sealed to the linkage unit's key {unit.fingerprint}")
-    else:
-        speaker.say("not sealed: add `--to` so that only the linkage unit can open it")
+    if identity:
+        speaker.say(f"signed with the key {identity.recipient.fingerprint}")
+    speaker.say(
+        f"sealed to the linkage unit's key {unit.fingerprint}"
+        if unit
+        else "not sealed: add `--to` so that only the linkage unit can open it"
+    )
     speaker.say(f"recorded in {ledger_file}: `gramlink ledger {ledger_file}` says what adds up")
     if new:
         speaker.say(f"{ledger_file} is new: name another with --ledger if this data set has one")

@@ -28,21 +28,22 @@ def inspect(
 
     Example: gramlink inspect hospital.bundle.age --identity unit.identity
     """
-    from gramlink.bundles.sealing import is_sealed
-    from gramlink.io.files import read_bytes
-
     speaker = Speaker(as_json=as_json)
-    sealed = is_sealed(read_bytes(file))
-    data = read_opened(file, identity_file, speaker.say)
-    kind, content = _content(data, file.name)
-    if sealed:
+    opened = read_opened(file, identity_file)
+    sender = opened.sender.fingerprint if opened.sender else None
+    kind, content = _content(opened.data, file.name)
+    if sender:
+        speaker.say(f"{file.name} comes from the key {sender}")
+    elif opened.sealed:
+        speaker.say(f"{file.name} may come from anybody: it is not signed")
+    if opened.sealed:
         speaker.say("sealed, and opened: not a byte was changed")
     speaker.say(f"{file} is a {kind} file, intact")
     for name, value in content.items():
         table = name in LENGTHY and isinstance(value, dict)
         told = ", ".join(map(str, value)) if table else _shown(value)
         speaker.say(f"  {one_line(name)}: {one_line(told)}")
-    speaker.summary({**content, "kind": kind, "sealed": sealed})
+    speaker.summary({**content, "kind": kind, "sealed": opened.sealed, "sender": sender})
 
 
 def _shown(value: Any) -> str:

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from gramlink.cli.inputs import read_opened
-from gramlink.cli.options import IdentityFile
+from gramlink.cli.options import IdentityFile, Senders
 from gramlink.cli.outputs import refuse_replacing
+from gramlink.cli.senders import KnownSenders
 from gramlink.cli.speaker import Speaker
 
 MinedFiles = Annotated[
@@ -21,6 +22,7 @@ def merge(
     mined_files: MinedFiles,
     output: Annotated[Path, typer.Option("--output", "-o")] = Path("projection.json"),
     identity_file: IdentityFile = None,
+    senders: Senders = None,
     speaker: Speaker,
 ) -> None:
     """Merge what the owners mined into the projection they share.
@@ -39,13 +41,16 @@ def merge(
             "merging needs the files of at least two owners",
             hint="ask the other owner for the file its `gramlink mine` wrote",
         )
-    refuse_replacing(output, *mined_files, identity_file)
-    mined = [
-        mined_in(read_opened(path, identity_file, speaker.say), path.name) for path in mined_files
-    ]
+    refuse_replacing(output, *mined_files, identity_file, *(senders or ()))
+    known, mined = KnownSenders.of(senders), []
+    for path in mined_files:
+        opened = read_opened(path, identity_file)
+        mined.append(mined_in(opened.data, path.name))
+        known.check(opened, mined[-1].owner)
     projection = agree(*mined)
     with written_whole(output, mode=0o600) as file:
         file.write(projection.to_json())
+    known.tell(speaker)
     speaker.say(f"wrote {output}")
     for name, base in projection.bases.items():
         kind = "mined" if name in projection.mined else "public"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gramlink.bundles.results import Results
 
+UNIT = Path("unit.recipient")
 _HINT = "give the same --owner, --exchange and --projection as when embedding"
 
 
@@ -37,6 +38,14 @@ def results(
         Path, typer.Option("--projection", help="The projection that `embed` used.")
     ] = Path("projection.json"),
     exchange: Annotated[str, typer.Option(help="The name of the exchange, if it has one.")] = "",
+    unit_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="The linkage unit's recipient file: it must have signed the results. Default: "
+            "unit.recipient, if there.",
+        ),
+    ] = None,
     contribution: Annotated[
         list[Path] | None,
         typer.Option(
@@ -54,8 +63,9 @@ def results(
     """
     from gramlink.bundles.pseudonyms import owner_key
     from gramlink.bundles.results import Results
+    from gramlink.bundles.sealing import read_recipient
     from gramlink.embedding.projection import Projection
-    from gramlink.errors import InvalidFile
+    from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.io.files import read_bytes
     from gramlink.parties.contribution import needs_secret
     from gramlink.parties.owner import Owner
@@ -66,7 +76,8 @@ def results(
     key_file = source.key_file(key_file)
     output = output or Path(f"{owner}-links.csv")
     kept = (
-        links_file, *source.files, key_file, identity_file, projection_file, *(contribution or ())
+        links_file, *source.files, key_file, identity_file, projection_file, unit_file,
+        *(contribution or ()),
     )  # fmt: skip
     refuse_replacing(output, *kept)
     if not key_file.exists():
@@ -79,9 +90,21 @@ def results(
     party = Owner(owner, records, schema, owner_key(key_file))
     if isinstance(sent, Results):
         projection = Projection.from_json(read_bytes(projection_file), projection_file.name)
-        tables = receive(party, sent, projection, exchange, hint=_HINT)
+        unit_file = unit_file or (UNIT if UNIT.exists() else None)
+        unit = read_recipient(unit_file) if unit_file else None
+        tables = receive(party, sent, projection, exchange, unit=unit, hint=_HINT)
+        speaker.say(
+            f"{links_file.name} is signed by the linkage unit, whose key is in {unit_file}"
+            if unit
+            else f"who made {links_file.name} was not checked: `--from unit.recipient` does so"
+        )
         owners = projection.owners
         contributions = ContributionFiles.to_erase(contribution, exchange, owners, schema)
+    elif unit_file:
+        raise InvalidParameter(
+            f"{links_file} is a table, which nobody can sign",
+            hint="leave out --from, or name the file of results that the linkage unit sent",
+        )
     else:
         kind = "clusters" if "cluster" in sent.columns else "links"
         tables = {kind: translate_table(party, sent, links_file.name, key_file.name)}
@@ -102,10 +125,11 @@ def results(
 def _received(path: Path, identity_file: Path | None) -> "Results | pl.DataFrame":
     """What the linkage unit sent, or a CSV file from somebody."""
     from gramlink.bundles.results import Results
-    from gramlink.bundles.sealing import is_sealed
+    from gramlink.bundles.sealing import is_sealed, is_signed
     from gramlink.io.files import read_bytes
 
     data = read_bytes(path)
-    if is_sealed(data) or data.startswith(b"PK"):
-        return Results.from_bytes(read_opened(path, identity_file), path.name)
+    if is_sealed(data) or is_signed(data) or data.startswith(b"PK"):
+        opened = read_opened(path, identity_file)
+        return Results.from_bytes(opened.data, path.name, opened.sender)
     return read_pairs(path)

@@ -16,9 +16,7 @@ def seal(
     to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
     identity_file: Annotated[
         Path | None,
-        typer.Option(
-            "--identity", help="Your identity file, so that a single reader can tell who sent it."
-        ),
+        typer.Option("--identity", help="Your identity file, to sign it for a single reader."),
     ] = None,
     contribution: Annotated[
         Path | None,
@@ -35,7 +33,7 @@ def seal(
 
     Example: gramlink seal hospital.mined.json --to registry.recipient --identity hospital.identity
     """
-    from gramlink.bundles.sealing import read_identity, read_recipient, seal_from
+    from gramlink.bundles.sealing import read_identity, read_recipient, seal_from, verified
     from gramlink.bundles.sealing import seal as sealed
     from gramlink.errors import InvalidParameter
     from gramlink.io.files import read_bytes, written_whole
@@ -49,9 +47,9 @@ def seal(
     readers = [read_recipient(path) for path in to]
     if identity_file and len(readers) > 1:
         raise InvalidParameter(
-            "only one reader can tell who sent a file", hint="seal it to each reader separately"
+            "a file is signed for one reader", hint="seal it to each reader separately"
         )
-    data = read_bytes(file)
+    data, _ = verified(read_bytes(file), file.name)  # signed anew, for its reader
     if contribution:
         handed = Contribution.from_json(read_bytes(contribution), contribution.name)
         data = Handover.of(Mined.from_json(data, file.name), handed).to_json()
@@ -61,4 +59,5 @@ def seal(
         data = sealed(data, readers)
     with written_whole(output) as written:
         written.write(data)
-    speaker.say(f"wrote {output}, sealed to {', '.join(one.fingerprint for one in readers)}")
+    how = "signed and sealed" if identity_file else "sealed"
+    speaker.say(f"wrote {output}, {how} to {', '.join(one.fingerprint for one in readers)}")

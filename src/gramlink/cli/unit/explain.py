@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gramlink.cli.inputs import read_opened
 from gramlink.cli.options import AsJson
 from gramlink.cli.speaker import Speaker
 
@@ -52,7 +53,7 @@ def explain(
     speaker = Speaker(as_json=as_json)
     model = Model.from_json(read_bytes(model_file), model_file.name)
     unit = LinkageUnit.of(
-        *(Bundle.from_bytes(read_bytes(path), path.name) for path in (one, other))
+        *(Bundle.from_bytes(read_opened(path, None).data, path.name) for path in (one, other))
     )
     compared = unit.compare()
     if (model.names, model.levels) != (compared.names, compared.levels):

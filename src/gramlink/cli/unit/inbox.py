@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gramlink.cli.options import SENDERS
 from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def inbox(
     outbox: Annotated[
         Path, typer.Argument(help="Where receipts and sealed results go.", metavar="OUTBOX")
     ],
+    senders: Annotated[list[Path], SENDERS],
     identity_file: Annotated[
         Path, typer.Option("--identity", help="The identity file that opens the bundles.")
     ] = Path("unit.identity"),
@@ -40,11 +42,12 @@ def inbox(
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
 
-    Writes a receipt for each bundle and, once an exchange is complete, sealed results. Prints what
-    is new since the last run.
+    Writes a receipt for each bundle and, once an exchange is complete, sealed results. Takes
+    bundles only from owners whose recipient files you name. Prints what is new since the last run.
 
-    Example: gramlink unit inbox inbox/ outbox/ --identity unit.identity
+    Example: gramlink unit inbox inbox/ outbox/ --from hospital.recipient --from registry.recipient
     """
+    from gramlink.bundles.sealing import read_senders
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.arrivals import SECONDS
     from gramlink.exchange.file_drop import attend, watch
@@ -58,9 +61,11 @@ def inbox(
     if folder.resolve() == outbox.resolve():
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     check_returns(returns)
+    known = read_senders(senders)
     if watched:
         speaker.say(f"looking into {folder} every {SECONDS} seconds; Ctrl-C ends it")
-        passes = watch(folder, outbox, identity_file, partial(time.sleep, SECONDS), returns, None)
+        pause = partial(time.sleep, SECONDS)
+        passes = watch(folder, outbox, identity_file, known, pause, returns, None)
         try:
             for received, answered in passes:
                 _tell(speaker, folder, received, answered, every=every)
@@ -70,7 +75,7 @@ def inbox(
         finally:
             passes.close()
     with speaker.progress("matching") as progress:
-        received, answered = attend(folder, outbox, identity_file, returns, progress)
+        received, answered = attend(folder, outbox, identity_file, known, returns, progress)
     if _tell(speaker, folder, received, answered, every=every):
         raise typer.Exit(1)
 

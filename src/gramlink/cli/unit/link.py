@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gramlink.cli.inputs import read_opened
-from gramlink.cli.options import IdentityFile
+from gramlink.cli.options import IdentityFile, Senders
 from gramlink.cli.outputs import refuse_replacing, write_csv
+from gramlink.cli.senders import KnownSenders
 from gramlink.cli.speaker import Speaker
 from gramlink.records.choices import RULES, listed
 
@@ -39,6 +40,7 @@ def link(
         Path | None, typer.Option(help="Also write an HTML page with charts, for the unit.")
     ] = None,
     identity_file: IdentityFile = None,
+    senders: Senders = None,
     speaker: Speaker,
 ) -> None:
     """Link the bundles of two or more owners.
@@ -50,6 +52,7 @@ def link(
     from gramlink.bundles.bundle import Bundle
     from gramlink.deciding.rules import rule_named
     from gramlink.errors import InvalidParameter
+    from gramlink.parties.admission import check_signed
     from gramlink.parties.answers import facts
     from gramlink.parties.linkage_unit import link_all
 
@@ -63,9 +66,12 @@ def link(
     refuse_replacing(output, *bundle_files, identity_file)
     if report:
         refuse_replacing(report, output, *bundle_files, identity_file, option="--report")
-    bundles = [
-        Bundle.from_bytes(read_opened(path, identity_file), path.name) for path in bundle_files
-    ]
+    known, bundles = KnownSenders.of(senders), []
+    for path in bundle_files:
+        opened = read_opened(path, identity_file)
+        bundles.append(Bundle.from_bytes(opened.data, path.name, opened.sender))
+        if known.keys:
+            check_signed(bundles[-1], known.keys)
     if report and len(bundles[0].settings["fields"]) == 1:
         raise InvalidParameter(
             "a report needs records of several fields",
@@ -91,6 +97,8 @@ def link(
         _show(speaker, unit, linkage)
     for what in written:
         speaker.say(f"wrote {what}")
+    if not known.keys:
+        speaker.say("who sent the bundles was not checked: `--from OWNER.recipient` does so")
     speaker.say("each owner maps its own pseudonyms back with `gramlink results`")
     total = sum(len(linkage.links) for _, linkage in results)
     speaker.summary(

@@ -111,6 +111,17 @@ MIGRATIONS: tuple[Migration, ...] = (
         ),
         renamed=("base-", "mined-"),
     ),
+    Migration(
+        (
+            # what parties sent before was not signed, and their keys cannot check signatures
+            """UPDATE exchanges SET ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
+                failed = 'an older gramlink began it, which signed nothing: make a new exchange'
+                WHERE ended IS NULL AND EXISTS (SELECT 1 FROM parties
+                WHERE exchange = exchanges.number AND recipient IS NOT NULL)""",
+            "UPDATE parties SET recipient = NULL",
+            "DELETE FROM jobs WHERE state IN ('pending', 'running')",
+        )
+    ),
 )
 
 
