@@ -338,7 +338,7 @@ def test_a_crash_while_the_secret_is_erased_is_made_up_for(hospital, monkeypatch
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("entry", [0, 1, 2], ids=["charge", "release", "exposure"])
 def test_a_crash_at_the_ledger_spends_and_shows_nothing_twice(hospital, monkeypatch, entry, when):
-    write, count = gramlink.privacy.ledger._write, []
+    write, count = gramlink.privacy.ledger.append, []
 
     def crashing(*args):
         count.append(args)
@@ -349,7 +349,7 @@ def test_a_crash_at_the_ledger_spends_and_shows_nothing_twice(hospital, monkeypa
         if hit:
             raise Crash
 
-    monkeypatch.setattr(gramlink.privacy.ledger, "_write", crashing)
+    monkeypatch.setattr(gramlink.privacy.ledger, "append", crashing)
     with pytest.raises(Crash):
         hospital.take_part()
     hospital.take_part()
