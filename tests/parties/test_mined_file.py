@@ -384,7 +384,9 @@ def set_back(tmp_path, target):
     ],
 )
 def test_a_ledger_set_back_pays_for_nothing_where_a_release_is_at_hand(set_back, target, spend):
-    with pytest.raises(InvalidLedger, match=r"older copy: the release in clinic\.mined\.json is m"):
+    with pytest.raises(
+        InvalidLedger, match=r"older copy: the release in .*clinic\.mined\.json is m"
+    ):
         spend(set_back, target)
 
 
@@ -408,7 +410,9 @@ def test_a_ledger_that_is_gone_is_not_made_again_beside_what_it_paid_for(ledger,
     owner().mine_to(target, ledger, PURPOSE)
     ledger.path.rename(target.with_name("away"))
     for spend in (owner().mine, lambda one: owner().mine_to(target, one, OTHER, anew=True)):
-        with pytest.raises(InvalidLedger, match=r"does not exist, though clinic\.mined\.json was"):
+        with pytest.raises(
+            InvalidLedger, match=r"does not exist, though .*clinic\.mined\.json was"
+        ):
             spend(ledger)
     assert not ledger.path.exists()
     Ledger.create(ledger.path, "clinic", Fraction(1))  # which is for the owner to decide

@@ -135,14 +135,13 @@ class Ledger:
         for found in stamped(places):
             if not state.nonce and found.owner == owner and not _is_paid(found, places):
                 raise InvalidLedger(
-                    f"{self.path} does not exist, though {found.path.name} was paid for",
+                    f"{self.path} does not exist, though {found.path} was paid for",
                     hint="restore the ledger that paid for it, or name it with --ledger; for "
                     "other records, make one with `gramlink ledger new`",
                 )
             if state.nonce and found.stamp.is_of(state.nonce) and found.stamp.head not in paid:
                 raise InvalidLedger(
-                    f"{self.path} is an older copy: the release in {found.path.name} is missing "
-                    "from it",
+                    f"{self.path} is an older copy: the release in {found.path} is missing from it",
                     hint="restore the latest copy; nothing can be spent or shown before",
                 )
 

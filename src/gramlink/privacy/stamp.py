@@ -15,7 +15,7 @@ from typing import Any
 from gramlink.errors import GramlinkError
 from gramlink.io.files import from_json, read_bytes
 
-MOST_BYTES = 2**26  # of a file that is looked at for a stamp
+MOST_BYTES = 2**24  # of a file that is looked at for a stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,14 @@ class Stamped:
 
 
 def stamped(places: Iterable[Path]) -> Iterator[Stamped]:
-    """The mined files with a stamp, at these places: files, and folders that have such files.
+    """The mined files with a stamp, at these places: files, and folders with such files.
+
+    A folder may also have the folders of exchanges, each with its own.
 
     What cannot be read is passed over: it may be another party's, or no file of ours.
     """
-    for path in sorted({found.absolute() for place in places for found in _files(place)}):
+    files = {path.absolute(): path for place in places for path in _files(place)}
+    for _, path in sorted(files.items()):
         try:
             if not path.is_file() or path.stat().st_size > MOST_BYTES:
                 continue
@@ -77,4 +80,6 @@ def stamped(places: Iterable[Path]) -> Iterator[Stamped]:
 
 
 def _files(place: Path) -> Iterable[Path]:
-    return place.glob("*mined.json") if place.is_dir() else [place]
+    if not place.is_dir():
+        return [place]
+    return [*place.glob("*mined.json"), *place.glob("*/mined.json")]
