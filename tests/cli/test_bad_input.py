@@ -374,7 +374,7 @@ main()
 
 
 @posix
-def test_a_miner_that_is_killed_has_spent_and_released_nothing(run, refused, folder):
+def test_a_miner_that_is_killed_has_spent_once_and_released_nothing(run, refused, folder):
     dead = subprocess.run([sys.executable, "-c", KILLED, "mine", "hospital.csv"], cwd=folder)
     assert dead.returncode == -signal.SIGKILL
     assert not (folder / "hospital.mined.json").exists()
@@ -383,7 +383,47 @@ def test_a_miner_that_is_killed_has_spent_and_released_nothing(run, refused, fol
     state = json.loads(run("ledger", "hospital.ledger", "--json").out)
     assert (state["spent"], state["left"]) == ("30", "0")
     assert [release["digest"] for release in state["releases"]] == [None]
-    refused("mine", "hospital.csv", code=3, says="only 0 is left")
+    assert len(list(folder.glob(".*.part"))) == 1
+    refused("mine", "hospital.csv", "-o", "other.json", code=3, says="only 0 is left")
+    out = run("mine", "hospital.csv").out
+    assert "an earlier run paid for it, and was stopped before it was done" in out
+    assert "spent epsilon 0; 0 is left" in out
+    assert not list(folder.glob(".*.part"))
+    state = json.loads(run("ledger", "hospital.ledger", "--json").out)
+    assert (state["spent"], len(state["releases"])) == ("30", 1)
+    refused("mine", "hospital.csv", "--force", code=3, says="only 0 is left")
+
+
+def test_a_ledger_that_was_emptied_or_set_back_pays_for_nothing(run, refused, folder):
+    run("ledger", "new", "hospital.csv", "--allowance", "90", "--quiet")
+    older = (folder / "hospital.ledger").read_bytes()
+    run("mine", "hospital.csv")
+    latest = (folder / "hospital.ledger").read_bytes()
+    mine = ("mine", "hospital.csv", "--force")
+    for content, says in ((older, "is an older copy: the release in hospital.mined.json"),
+                          (b"", "hospital.ledger is empty"),
+                          (latest[:-1].rpartition(b"\n")[0] + b"\n{", "cut short")):  # fmt: skip
+        (folder / "hospital.ledger").write_bytes(content)
+        refused(*mine, says=says)
+        refused("ledger", "hospital.ledger", "--allow", "99", says=says)
+        refused("ledger", "hospital.ledger", says=says)
+        assert (folder / "hospital.ledger").read_bytes() == content
+    (folder / "hospital.ledger").unlink()
+    refused(*mine, says="does not exist, though hospital.mined.json was paid for")
+    (folder / "hospital.ledger").write_bytes(latest)
+    assert "spent epsilon 30; 30 is left" in run(*mine).out
+
+
+def test_a_ledger_set_back_is_noticed_from_another_folder(run, refused, folder):
+    (folder / "data").mkdir()
+    (folder / "hospital.csv").rename(folder / "data" / "hospital.csv")
+    data = "data/hospital.csv"
+    run("ledger", "new", data, "--allowance", "90")
+    older = (folder / "data" / "hospital.ledger").read_bytes()
+    run("mine", data)  # the grams are here, and the ledger is beside the data
+    (folder / "data" / "hospital.ledger").write_bytes(older)
+    refused("mine", data, "-o", "more.json", says="older copy")
+    refused("ledger", "data/hospital.ledger", says="older copy")
 
 
 def test_a_miner_that_is_interrupted_leaves_nothing_but_its_charge(run, folder, monkeypatch):

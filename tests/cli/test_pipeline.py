@@ -419,6 +419,7 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
             "ledger hospital.ledger",
             {
                 "dataset", "allowance", "spent", "left", "releases", "most_exposures", "exposures",
+                "entries", "head",
             },
         ),
     ],

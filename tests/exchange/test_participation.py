@@ -42,6 +42,7 @@ from gramlink.errors import (
     ExposureExceeded,
     GramlinkError,
     InvalidFile,
+    InvalidLedger,
     InvalidParameter,
     InvalidRecords,
     InvalidSchema,
@@ -338,7 +339,7 @@ def test_a_crash_while_the_secret_is_erased_is_made_up_for(hospital, monkeypatch
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("entry", [0, 1, 2], ids=["charge", "release", "exposure"])
 def test_a_crash_at_the_ledger_spends_and_shows_nothing_twice(hospital, monkeypatch, entry, when):
-    write, count = gramlink.privacy.ledger._write, []
+    write, count = gramlink.privacy.ledger.append, []
 
     def crashing(*args):
         count.append(args)
@@ -349,11 +350,40 @@ def test_a_crash_at_the_ledger_spends_and_shows_nothing_twice(hospital, monkeypa
         if hit:
             raise Crash
 
-    monkeypatch.setattr(gramlink.privacy.ledger, "_write", crashing)
+    monkeypatch.setattr(gramlink.privacy.ledger, "append", crashing)
     with pytest.raises(Crash):
         hospital.take_part()
     hospital.take_part()
     hospital.check()
+
+
+def test_a_ledger_set_back_pays_for_no_other_exchange(hospital):
+    Ledger.create(Path("hospital.ledger"), "hospital", Fraction(60))
+    older = Path("hospital.ledger").read_bytes()
+    hospital.take_part()
+    hospital.folder.rename("earlier")
+    Path("hospital.ledger").write_bytes(older)
+    with pytest.raises(InvalidLedger, match=r"older copy: the release in earlier/mined\.json is m"):
+        hospital.take_part()
+    assert Path("hospital.ledger").read_bytes() == older
+
+
+def test_a_crash_before_what_was_mined_has_its_name_draws_nothing_new(hospital, monkeypatch):
+    named, seen = Path.replace, []
+
+    def crash(part, target):
+        if target.name == "mined.json" and not seen:
+            seen.append(part.read_bytes())
+            raise Crash
+        return named(part, target)
+
+    monkeypatch.setattr(Path, "replace", crash)
+    with pytest.raises(Crash):
+        hospital.take_part()
+    hospital.take_part()
+    hospital.check()
+    assert [(hospital.folder / "mined.json").read_bytes()] == seen
+    assert len(hospital.ledger.releases) == 1
 
 
 def test_a_crash_while_mining_draws_again_for_the_same_charge(hospital, monkeypatch):

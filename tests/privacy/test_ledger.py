@@ -1,7 +1,9 @@
 import errno
+import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -10,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+import gramlink.io.journal
+import gramlink.privacy.ledger
 from gramlink.errors import BudgetExceeded, ExposureExceeded, InvalidLedger, InvalidParameter
 from gramlink.privacy.exposure import UNSEALED, Disclosure, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.privacy.noise import Draw
 from noise import silent
 
-TENTH = Fraction(1, 10)
+TENTH, HALF = Fraction(1, 10), Fraction(1, 2)
 
 CHARGER = """
 import sys
@@ -90,9 +94,20 @@ def test_the_file_reads_as_documented(ledger, path):
     ledger.released(charge, "8a5c")
     ledger.allow(Fraction(2))
     header, charged, released, allowed = lines(path)
-    assert header == {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
-    for entry in (charged, released, allowed):
+    for text, digits in ((header.pop("nonce"), 32), (charged.pop("salt"), 32)):
+        assert re.fullmatch(f"[0-9a-f]{{{digits}}}", text)
+    assert header == {
+        "gramlink": "ledger",
+        "version": 1,
+        "dataset": "hospital",
+        "allowance": "1",
+        "exposures": 10,
+    }
+    for entry, before in zip(
+        (charged, released, allowed), path.read_bytes().split(b"\n"), strict=False
+    ):
         time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
+        assert entry.pop("after") == hashlib.sha256(before).hexdigest()
     assert charged == {
         "entry": 1,
         "kind": "charge",
@@ -168,13 +183,14 @@ def test_the_file_and_its_folder_are_synced_before_the_charge_returns(ledger, pa
     fsync = os.fsync
 
     def watched(handle):
-        synced.append((os.fstat(handle).st_ino, path.stat().st_size))
+        synced.append((os.fstat(handle).st_ino, path.stat().st_size if path.exists() else 0))
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", watched)
     ledger.charge(TENTH, "mine", {})
     assert {inode for inode, _ in synced} == {path.stat().st_ino, path.parent.stat().st_ino}
     assert synced[-1] == (path.stat().st_ino, path.stat().st_size)
+    assert len(synced) == 3  # the first line, the folder, the charge
 
 
 def test_an_existing_ledger_keeps_its_own_allowance(ledger, path):
@@ -197,6 +213,7 @@ def test_an_exposure_reads_as_documented(ledger, path):
     _, shown, limit = lines(path)
     for entry in (shown, limit):
         time.strptime(entry.pop("time"), "%Y-%m-%dT%H:%M:%SZ")
+        assert len(entry.pop("after")) == 64
     assert shown == {
         "entry": 1,
         "kind": "exposure",
@@ -284,18 +301,6 @@ def test_a_bundle_that_nobody_can_recognise_again_is_not_recorded(ledger, path):
     with pytest.raises(InvalidParameter, match="which bundle"):
         ledger.expose(exposure(""))
     assert not path.exists()
-
-
-def test_an_exposure_cut_short_at_any_byte_is_dropped(ledger, path):
-    ledger.expose(exposure("first"))
-    kept = path.read_bytes()
-    ledger.expose(exposure("second"))
-    whole = path.read_bytes()
-    for length in range(len(kept), len(whole) - 1):
-        path.write_bytes(whole[:length])
-        ledger.expose(exposure("third"))
-        assert path.read_bytes().startswith(kept)
-        assert [one.digest for one in ledger.state.exposures] == ["first", "third"]
 
 
 def test_eight_processes_together_show_no_more_than_is_permitted(ledger, path):
@@ -422,19 +427,6 @@ def test_a_killed_process_never_spent_what_is_not_recorded(path):
     assert Ledger(path, "hospital", Fraction(1)).charge(TENTH, "mine", {}).number == recorded + 1
 
 
-def test_a_line_cut_short_at_any_byte_is_dropped(ledger, path):
-    ledger.charge(TENTH, "first", {})
-    kept = path.read_bytes()
-    ledger.charge(2 * TENTH, "second", {"of": {"size": 75}})
-    whole = path.read_bytes()
-    for length in range(len(kept), len(whole) - 1):
-        path.write_bytes(whole[:length])
-        assert ledger.state.spent == TENTH
-        assert ledger.charge(3 * TENTH, "third", {}).number == 2
-        assert path.read_bytes().startswith(kept)
-        assert [release.what for release in ledger.state.releases] == ["first", "third"]
-
-
 def test_a_charge_that_lacks_only_the_end_of_its_line_counts(ledger, path):
     ledger.charge(TENTH, "first", {})
     path.write_bytes(path.read_bytes().removesuffix(b"\n"))
@@ -444,17 +436,67 @@ def test_a_charge_that_lacks_only_the_end_of_its_line_counts(ledger, path):
     assert len(lines(path)) == 3
 
 
-def test_a_first_write_cut_short_at_any_byte_starts_again(ledger, path):
+def test_a_ledger_cut_short_in_its_first_line_or_emptied_is_no_new_one(ledger, path):
     ledger.charge(TENTH, "first", {})
-    whole = path.read_bytes()
-    for length in range(len(whole) - 1):
-        path.write_bytes(whole[:length])
-        assert ledger.state.spent == 0
-        ledger.charge(2 * TENTH, "second", {})
-        assert [release.what for release in ledger.state.releases] == ["second"]
+    first, _ = path.read_bytes().split(b"\n", 1)
+    for length in range(len(first)):
+        path.write_bytes(first[:length])
+        with pytest.raises(
+            InvalidLedger, match=r"hospital\.ledger is (empty|cut short)"
+        ) as refused:
+            ledger.charge(TENTH, "mine", {})
+        assert "it may have been emptied" in refused.value.hint
+        for opening in (Ledger.open, lambda at: Ledger(at, "hospital", Fraction(1))):
+            with pytest.raises(InvalidLedger):
+                opening(path)
+        assert path.read_bytes() == first[:length]
 
 
-@pytest.mark.parametrize("content", [b"a,b", b"a,b\n1,2\n", b'{"gramlink": "mined"}\n', b"\n"])
+def test_a_ledger_is_whole_or_not_there_wherever_its_making_ends(path, monkeypatch):
+    class Crash(BaseException):
+        pass
+
+    def crash(*_, **__):
+        raise Crash
+
+    for where in ("os.fsync", "os.link", "gramlink.io.files.sync_folder"):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, crash)
+            with pytest.raises(Crash):
+                Ledger.create(path, "hospital", Fraction(1))
+        assert path.exists() == (where == "gramlink.io.files.sync_folder")
+        assert Ledger(path, "hospital", Fraction(1)).charge(TENTH, "mine", {}).number == 1
+        assert list(path.parent.iterdir()) == [path]
+        path.unlink()
+
+
+def test_a_ledger_is_made_with_what_it_allows(path):
+    ledger = Ledger.create(path, "hospital", Fraction(3), exposures=2)
+    state = Ledger.open(path).state
+    assert state == ledger.state
+    assert (state.dataset, state.allowance, state.most_exposures) == ("hospital", 3, 2)
+    assert (state.spent, state.entries, len(lines(path))) == (0, 0, 1)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_ledger_is_not_made_in_the_place_of_another(path):
+    Ledger.create(path, "hospital", Fraction(1))
+    before = path.read_bytes()
+    with pytest.raises(InvalidLedger, match="exists already") as refused:
+        Ledger.create(path, "hospital", Fraction(5))
+    assert "--allow" in refused.value.hint
+    assert path.read_bytes() == before
+
+
+def test_two_ledgers_of_one_data_set_do_not_know_each_others_charges(tmp_path):
+    one, other = (Ledger(tmp_path / name, "hospital", Fraction(1)) for name in ("one", "other"))
+    stamp = one.charge(TENTH, "mine", {}).stamp
+    other.charge(TENTH, "mine", {})
+    assert stamp.is_of(one.state.nonce)
+    assert not stamp.is_of(other.state.nonce)
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n1,2\n", b'{"gramlink": "mined"}\n'])
 def test_a_file_that_is_no_ledger_is_left_alone(path, content):
     path.write_bytes(content)
     with pytest.raises(InvalidLedger, match="not a ledger"):
@@ -468,7 +510,10 @@ EXPOSURE = {
     "digest": "8a5c",
 }  # fmt: skip
 LIMIT = {"kind": "limit", "time": "", "exposures": 1}
-HEADER = {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
+HEADER = {
+    "gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1", "exposures": 10,
+    "nonce": "0123456789abcdef" * 2,
+}  # fmt: skip
 CHARGE = {"kind": "charge", "time": "", "what": "", "epsilon": "1/2", "parameters": {}}
 ONE, TWO, THREE = ({"entry": number, **CHARGE} for number in (1, 2, 3))
 RELEASE = {"entry": 2, "kind": "release", "time": "", "of": 1, "digest": ""}
@@ -504,16 +549,26 @@ SPOILT = {
     "a line is no object": [HEADER, ONE, [1]],
     "a line is empty": [HEADER, ONE, ""],
     "the allowance is no number": [{**HEADER, "allowance": None}, ONE],
-    "the allowance is missing": [{"gramlink": "ledger", "version": 1, "dataset": "hospital"}, ONE],
+    "the allowance is missing": [{k: v for k, v in HEADER.items() if k != "allowance"}, ONE],
+    "the limit on exposures is missing": [{k: v for k, v in HEADER.items() if k != "exposures"}],
+    "the nonce is no nonce": [{**HEADER, "nonce": "7"}, ONE],
+    "a line says it was cut short and none was": [
+        HEADER,
+        {"entry": 1, "kind": "torn", "epsilon": "0", "of": "8a5c"},
+    ],
     "the version is another": [{**HEADER, "version": 2}, ONE],
     "there is no header": [ONE],
 }
 
 
 def write(path, entries):
-    path.write_text(
-        "".join((json.dumps(entry) if entry else "") + "\n" for entry in entries), "utf-8"
-    )
+    """A ledger of these entries, each of which follows from the one before."""
+    written = []
+    for entry in entries:
+        if written and isinstance(entry, dict):
+            entry = {**entry, "after": hashlib.sha256(written[-1].encode()).hexdigest()}
+        written.append(json.dumps(entry) if entry else "")
+    path.write_text("".join(f"{line}\n" for line in written), "utf-8")
 
 
 def test_a_ledger_with_nothing_wrong_is_read(path):
@@ -521,13 +576,92 @@ def test_a_ledger_with_nothing_wrong_is_read(path):
     assert Ledger(path, "hospital", Fraction(1)).state.left == 0
 
 
-def test_a_ledger_from_before_exposures_were_counted_takes_them(path):
-    write(path, [HEADER, ONE, RELEASE])
-    ledger = Ledger(path, "hospital", Fraction(1))
-    assert (ledger.state.exposures, ledger.state.most_exposures) == ((), 10)
-    ledger.expose(exposure())
-    assert ledger.state.left == Fraction(1, 2)
-    assert len(ledger.state.exposures) == 1
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"epsilon": "1/10"', b'"epsilon": "1/99"'),
+        (b'"digest": "8a5c"', b'"digest": "8a5d"'),
+        (b'"allowance": "1"', b'"allowance": "9"'),
+        (b'"exposures": 10', b'"exposures": 99'),
+        (b'"what": "mine"', b'"what":  "mine"'),
+        (b"Z", b"z"),
+    ],
+)
+def test_a_line_that_was_changed_is_noticed_by_the_next(ledger, path, old, new):
+    ledger.released(ledger.charge(TENTH, "mine", {}), "8a5c")
+    ledger.charge(TENTH, "mine", {})
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+    before = path.read_bytes()
+    for use in (lambda: ledger.charge(TENTH, "mine", {}), lambda: Ledger.open(path)):
+        with pytest.raises(InvalidLedger, match=r"is damaged at line \d: it does not follow"):
+            use()
+    assert path.read_bytes() == before
+
+
+def test_a_line_that_was_left_out_or_put_in_is_noticed(ledger, path):
+    for _ in "1234":
+        ledger.charge(TENTH, "mine", {})
+    whole = path.read_bytes().splitlines(keepends=True)
+    renumbered = [line.replace(b'"entry": 4', b'"entry": 3') for line in whole]
+    for spoilt in (whole[:2] + whole[3:], [*renumbered[:3], renumbered[4]], whole[:2] + whole[1:]):
+        path.write_bytes(b"".join(spoilt))
+        with pytest.raises(InvalidLedger, match="is damaged at line"):
+            ledger.charge(TENTH, "mine", {})
+
+
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_a_charge_that_names_two_costs_is_damage_and_not_the_last_of_them(ledger, path, end):
+    ledger.charge(HALF, "mine", {})
+    content = path.read_bytes().replace(b'"epsilon": "1/2"', b'"epsilon": "1/2", "epsilon": "0"')
+    path.write_bytes(content.rstrip() + end)
+    with pytest.raises(InvalidLedger, match="damaged at line 2: it says 'epsilon' twice"):
+        ledger.charge(TENTH, "mine", {})
+    assert path.read_bytes() == content.rstrip() + end
+
+
+def test_a_clock_that_was_set_back_changes_nothing(ledger, path, monkeypatch):
+    for at in ("2027-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "2026-06-01T00:00:00Z"):
+        monkeypatch.setattr("gramlink.privacy.lines.moment", lambda at=at: at)
+        charge = ledger.charge(TENTH, "mine", {"at": at})
+        assert ledger.unreleased({"at": at}).number == charge.number
+        ledger.released(charge, at)
+        ledger.expose(exposure(at))
+    assert [one.digest for one in ledger.state.releases] == [one.time for one in
+                                                             ledger.state.releases]  # fmt: skip
+    assert Ledger.open(path).state.spent == 3 * TENTH
+
+
+def test_a_file_that_takes_the_ledgers_place_while_it_is_waited_for_is_refused(
+    ledger, path, monkeypatch
+):
+    ledger.charge(TENTH, "mine", {})
+    older, lock = path.read_bytes(), gramlink.io.journal.lock
+
+    def replaced(handle):
+        lock(handle)
+        path.with_name("older").write_bytes(older)
+        path.with_name("older").replace(path)
+
+    monkeypatch.setattr("gramlink.io.journal.lock", replaced)
+    with pytest.raises(InvalidLedger, match="another file took its place meanwhile; nothing was"):
+        ledger.charge(TENTH, "mine", {})
+    assert path.read_bytes() == older
+
+
+def test_a_ledger_that_vanishes_is_not_begun_anew(ledger, path, monkeypatch):
+    ledger.charge(TENTH, "mine", {})
+
+    def vanish(*given):
+        path.unlink()
+        return made(*given)
+
+    made = gramlink.privacy.ledger.entry_line
+    monkeypatch.setattr("gramlink.privacy.ledger.entry_line", vanish)
+    with pytest.raises(InvalidLedger, match=r"No such file.*nothing was spent"):
+        ledger.charge(TENTH, "mine", {})
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("kind", SPOILT)

@@ -16,7 +16,7 @@ from gramlink.cli.help import group
 from gramlink.cli.lab.demo import demo
 from gramlink.cli.lab.evaluate import evaluate
 from gramlink.cli.lab.experiments import experiments
-from gramlink.cli.owner import keys
+from gramlink.cli.owner import keys, ledger
 from gramlink.cli.owner.audit import audit
 from gramlink.cli.owner.check import check
 from gramlink.cli.owner.contribute import contribute
@@ -25,7 +25,6 @@ from gramlink.cli.owner.embed import embed
 from gramlink.cli.owner.exchange import exchange
 from gramlink.cli.owner.init import init
 from gramlink.cli.owner.inspect import inspect
-from gramlink.cli.owner.ledger import ledger
 from gramlink.cli.owner.merge import merge
 from gramlink.cli.owner.mine import mine
 from gramlink.cli.owner.results import results
@@ -39,7 +38,7 @@ from gramlink.io.text import one_line
 PANELS = {
     "For data owners": (
         init, check, audit, dedupe, keys.app, mine, contribute, seal, merge, embed, results,
-        exchange, ledger, inspect,
+        exchange, ledger.app, inspect,
     ),
     "For the linkage unit": (unit.app, link, explain),
     "To try out and compare": (demo, evaluate, experiments),

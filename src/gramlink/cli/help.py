@@ -20,6 +20,13 @@ class Group(TyperGroup):
     """Commands under headings, in the order of use."""
 
     panels: ClassVar[Mapping[str, tuple[str, ...]]]
+    usual: ClassVar[str]  # the command that is meant where none is named
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command's name, or take the usual one."""
+        if self.usual and args and args[0] not in (*self.commands, "--help"):
+            args = [self.usual, *args]
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # typer's signature
         """The names in the order of the headings."""
@@ -36,13 +43,18 @@ class Group(TyperGroup):
 
 
 def group(
-    name: str, about: str, panels: Mapping[str, tuple[Entry, ...]], epilog: str = ""
+    name: str,
+    about: str,
+    panels: Mapping[str, tuple[Entry, ...]],
+    epilog: str = "",
+    usual: str = "",
 ) -> typer.Typer:
-    """Commands and groups of commands under one name."""
+    """Commands and groups of commands under one name; `usual` is the one that needs no name."""
 
     class Listed(Group):
         pass
 
+    Listed.usual = usual
     Listed.panels = {panel: tuple(map(name_of, entries)) for panel, entries in panels.items()}
     app = typer.Typer(
         name=name,

@@ -42,6 +42,12 @@ Senders = Annotated[list[Path] | None, SENDERS]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="Default: DATASET.ledger beside DATA.")
 ]
+LedgerArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="The ledger that `gramlink mine`, `embed` and `exchange` keep.", metavar="FILE"
+    ),
+]
 DataSet = Annotated[
     str,
     typer.Option(

@@ -106,6 +106,7 @@ def check_ledger(folder: Folder, place: Place, ledger: Ledger, schema: Schema) -
     """Refuse what the ledger cannot pay for, or has paid for already, before anyone has to wait."""
     if folder.has(MINING):
         return
+    ledger.check_copy(place.party, folder.path)
     state, purpose = ledger.state, purpose_of(place, "")
     for release in state.releases:
         if {key: release.parameters.get(key) for key in purpose} | {"nonce": ""} == purpose:

@@ -86,7 +86,7 @@ def taken(path: Path) -> Iterator[Folder]:
     with alone(path / "lock", "taking part"):
         folder = Folder(path)
         _check(folder)
-        for name in (*_OURS, "mined-*"):
+        for name in {*_OURS, "mined-*"} - {MINED}:  # which may have been paid for
             for stale in path.glob(f".{name}.*part"):  # left by a process that was killed
                 stale.unlink(missing_ok=True)
         yield folder

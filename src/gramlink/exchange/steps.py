@@ -8,7 +8,7 @@ from fractions import Fraction
 from gramlink.bundles.sealing import Recipient, seal_from, unseal_from
 from gramlink.embedding.projection import Projection, agree
 from gramlink.encodings.secret import Secret
-from gramlink.errors import InvalidFile, Mismatch, Refused
+from gramlink.errors import Mismatch, Refused
 from gramlink.exchange.entry import check_ledger, purpose_of
 from gramlink.exchange.folder import BUNDLE, CONTRIBUTION, MINED, MINING, PROJECTION, RECIPIENT
 from gramlink.exchange.part import Part
@@ -59,14 +59,6 @@ def mine(part: Part, ledger: Ledger) -> Mined:
         part.folder.note(MINING, noted)
     purpose = purpose_of(part.place, str(noted["nonce"]))
     new = not part.folder.has(MINED)
-    if new and any(
-        release.digest and release.parameters.get("nonce") == purpose["nonce"]
-        for release in ledger.state.releases
-    ):
-        raise InvalidFile(
-            f"{part.folder / MINED} is missing, though it is paid for",
-            hint="restore it: mining again would cost epsilon again",
-        )
     mined = part.owner.mine_to(part.folder / MINED, ledger, purpose)
     if new:
         spent, left = shown(mined.epsilon or Fraction(0)), shown(ledger.state.left)

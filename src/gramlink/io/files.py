@@ -1,16 +1,17 @@
 """Files written whole or not at all, and JSON files that say what they are."""
 
+import errno
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from gramlink.errors import GramlinkError, InvalidFile
+from gramlink.io.parts import new_part, remove_left_behind
 from gramlink.io.steps import note
 
 KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "version": 1, ...
@@ -18,15 +19,22 @@ KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "
 # what reading the content of a damaged file raises
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, GramlinkError)
 
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
-
 
 @contextmanager
-def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[IO[bytes]]:
+def written_whole(
+    path: Path,
+    *,
+    room: int = 0,
+    mode: int = 0o666,
+    new: bool = False,
+    before: Callable[[], None] | None = None,
+) -> Iterator[IO[bytes]]:
     """A file to write to, which appears at `path` only when all of it is on disk.
 
     Opening it proves that the folder can be written to and has room for `room` bytes, so
-    callers open it before they spend any budget.
+    callers open it before they spend any budget. It also deletes what killed writers of the same
+    file left behind. A `new` file replaces none. `before` is called when all is on disk, before
+    the file appears; from then on a failure leaves the part, for `left_behind` to find.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     try:
@@ -34,10 +42,13 @@ def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[I
             raise InvalidFile(
                 f"{path} cannot be written: it is not a file", hint="name a file to write to"
             )
-        name = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+        if new and target.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        remove_left_behind(target)
+        part, handle = new_part(target, mode)
     except OSError as error:
         raise _unwritable(path, error) from error
+    keep = False
     try:
         with os.fdopen(handle, "wb") as file:
             if room:
@@ -50,13 +61,36 @@ def written_whole(path: Path, *, room: int = 0, mode: int = 0o666) -> Iterator[I
             note("write", bytes=file.tell())
             file.flush()
             os.fsync(file.fileno())
-        name.replace(target)
+            if before:
+                keep = True
+                before()
+            if os.name != "nt":  # while the part is locked, which on Windows cannot be renamed
+                _appear(part, target, new=new)
+        if os.name == "nt":
+            _appear(part, target, new=new)
         with suppress(OSError):  # the file is there, even if a power cut could still undo that
             sync_folder(target.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
-        name.unlink(missing_ok=True)
+        if not keep or new:
+            part.unlink(missing_ok=True)
+
+
+def _appear(part: Path, target: Path, *, new: bool) -> None:
+    """Give a part its name; a new file takes nobody's."""
+    if not new:
+        part.replace(target)
+    elif os.name == "nt":
+        part.rename(target)  # which replaces nothing there
+    else:
+        try:
+            os.link(part, target)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links: the name is taken, and then the place
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+            part.replace(target)
 
 
 def sync_folder(folder: Path) -> None:

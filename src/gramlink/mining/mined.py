@@ -13,6 +13,7 @@ from gramlink.mining.miners import mine_field, price
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy.budget import Budget
 from gramlink.privacy.numbers import spent_epsilon
+from gramlink.privacy.stamp import Stamp
 from gramlink.records.reading import Records
 from gramlink.records.schema import Schema, differences, schema_from
 
@@ -23,13 +24,14 @@ class Mined:
 
     Privacy: made to be shown to the other owner; costs `epsilon` for a person with one
     record, m times that for a person with m. `epsilon` is None where there is no privacy
-    at all (the exact miner, for experiments).
+    at all (the exact miner, for experiments). `stamp` is of the ledger that paid, if one did.
     """
 
     owner: str
     settings: dict[str, Any]
     epsilon: Fraction | None
     fields: dict[str, Estimates]
+    stamp: Stamp | None = None
 
     def to_json(self) -> bytes:
         """A file that a person can read."""
@@ -46,6 +48,7 @@ class Mined:
                 settings=settings_in(content),
                 epsilon=spent_epsilon(content["epsilon"]),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
+                stamp=Stamp.read(content["ledger"]) if "ledger" in content else None,
             )
             made.check(schema_from(dict(made.settings), "settings"))
         except DAMAGE as error:
@@ -84,6 +87,7 @@ class Mined:
                 }
                 for name, found in self.fields.items()
             },
+            **({"ledger": self.stamp.told} if self.stamp else {}),
             "settings": self.settings,
         }
 

@@ -1,7 +1,7 @@
 """The data owner: the only party that sees its records."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -21,11 +21,11 @@ from gramlink.embedding.vectors import Encoded
 from gramlink.encodings.encoding import EncodedRecords, Material, encoding_of
 from gramlink.encodings.secret import Secret
 from gramlink.errors import InvalidParameter, Mismatch
-from gramlink.io.files import read_bytes, written_whole
 from gramlink.io.steps import logged
 from gramlink.mining.mined import Mined, mine
 from gramlink.mining.miners import EXPERIMENTAL
 from gramlink.parties.contribution import encode_once
+from gramlink.parties.mined_file import MinedFile
 from gramlink.privacy.budget import Budget, shown
 from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
@@ -36,7 +36,6 @@ from gramlink.records.strings import kinds
 Ints = npt.NDArray[np.int64]
 _SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
 _TEXTS = {_SENT: pl.String, _OWN: pl.String}
-ROOM = 2**20  # bytes for what is mined, taken before it is paid for
 LEAST_EPSILON = Fraction(1, 10**6)  # checked before anything is charged
 
 
@@ -78,39 +77,40 @@ class Owner:
         cost, parameters = self._price(ledger)
         if ledger is None or cost == 0:
             return self._mined(Budget(cost))
+        ledger.check_copy(self.name)
         charge = ledger.charge(cost, _what(parameters), parameters)
-        mined = self._mined(charge.budget)
+        mined = replace(self._mined(charge.budget), stamp=charge.stamp)
         ledger.released(charge, mined.digest)
         return mined
 
-    def mine_to(self, path: Path, ledger: Ledger, purpose: Mapping[str, str]) -> Mined:
+    def mine_to(
+        self, path: Path, ledger: Ledger, purpose: Mapping[str, str], *, anew: bool = False
+    ) -> Mined:
         """What is mined for a purpose, in a file; asked for again, it is the same and is paid once.
 
-        Privacy: charged to the ledger, durably, before any noise is drawn. If the process dies
-        before the file is there, nobody has seen what was drawn, and another try draws again
-        for the same charge. The purpose must be one that no other file was mined for.
+        Asked for `anew`, it is mined and paid for again, unless an earlier call was stopped before
+        it was done.
+
+        Privacy: charged to the ledger, durably, before any noise is drawn. What was drawn for a
+        charge is released once at most, however often this is stopped. The purpose must be one
+        that no other file is mined for.
         """
         cost, parameters = self._price(ledger)
-        parameters |= purpose
-        if path.exists():
-            mined = Mined.from_json(read_bytes(path), path.name)
+        ledger.check_copy(self.name, path, path.parent)
+        file = MinedFile(path, ledger, cost, _what(parameters), parameters, purpose)
+        if path.exists() and not anew:
+            mined = file.there()
             if (mined.owner, mined.settings) != (self.name, self.schema.agreed):
                 raise Mismatch(
                     f"{path} was mined by {mined.owner}, or with other settings",
                     hint="move it away, or use the schema it was mined with",
                 )
-            charge = ledger.unreleased(parameters)
-        else:
-            # the file has its room on disk before the ledger is charged
-            with written_whole(path, room=ROOM, mode=0o600) as file:
-                charge = ledger.unreleased(parameters)
-                if charge is None and cost:
-                    charge = ledger.charge(cost, _what(parameters), parameters)
-                mined = self._mined(charge.budget if charge else Budget(cost))
-                file.write(mined.to_json())
-        if charge:
-            ledger.released(charge, mined.digest)
-        return mined
+            return mined
+        if finished := file.finished():
+            return finished
+        if not anew:
+            file.check_not_lost()
+        return file.write(self._mined)
 
     def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
         """What mining costs and what the ledger records of it, if a ledger can pay for it."""
@@ -177,6 +177,7 @@ class Owner:
         self.check(projection)
         if ledger:
             check_secrecy(self.schema.agreed)
+            ledger.check_copy(self.name)
             ledger.check(self.exposure(unit, exchange))
         bundle = Bundle(
             owner=self.name,

@@ -1,16 +1,6 @@
-"""The lines of a ledger, and the state that they add up to.
+"""Entries: what a ledger records, and the state that it adds up to."""
 
-    {"gramlink": "ledger", "version": 1, "dataset": "hospital", "allowance": "1"}
-    {"entry": 1, "kind": "charge", "time": "...", "what": "mine", "epsilon": "1/10", ...}
-    {"entry": 2, "kind": "release", "time": "...", "of": 1, "digest": "..."}
-    {"entry": 3, "kind": "allow", "time": "...", "allowance": "2"}
-    {"entry": 4, "kind": "exposure", "time": "...", "exchange": "stroke", "unit": "age1...", ...}
-    {"entry": 5, "kind": "limit", "time": "...", "exposures": 20}
-
-Anything that a crash cannot explain is damage.
-"""
-
-import json
+import hashlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,14 +8,21 @@ from typing import Any
 from gramlink.errors import (
     BudgetExceeded,
     ExposureExceeded,
-    GramlinkError,
-    InvalidFile,
     InvalidLedger,
     InvalidParameter,
 )
-from gramlink.io.files import KIND, from_json
+from gramlink.io.files import plain_json
 from gramlink.privacy.budget import shown
-from gramlink.privacy.exposure import MOST, Exposure, Total, counted, reader, totals, whole
+from gramlink.privacy.exposure import (
+    MOST,
+    Disclosure,
+    Exposure,
+    Total,
+    counted,
+    reader,
+    totals,
+    whole,
+)
 from gramlink.privacy.numbers import fraction
 
 
@@ -39,6 +36,8 @@ class Release:
     epsilon: Fraction
     parameters: dict[str, Any]
     digest: str | None = None
+    head: str = ""  # of the chain, after its charge
+    lost: bool = False  # it may have been released, though no release is recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +55,13 @@ class State:
     entries: int = 0
     exposures: tuple[Exposure, ...] = ()
     most_exposures: int = MOST  # to any one linkage unit, of those that add up
+    nonce: str = ""  # what only this ledger knows
+    head: str = ""  # the SHA-256 of its last line
 
     @property
     def left(self) -> Fraction:
         """What can still be charged."""
-        return self.allowance - self.spent
+        return max(Fraction(0), self.allowance - self.spent)
 
     @property
     def shown(self) -> tuple[Total, ...]:
@@ -80,85 +81,37 @@ def not_below_0(epsilon: object) -> Fraction:
     return amount
 
 
-def numbered(entry: dict[str, Any], state: State) -> dict[str, Any]:
-    """The entry with the number that comes next."""
-    return {**entry, "entry": state.entries + 1}
+def digest_of(line: bytes) -> str:
+    """What the next line says of this one."""
+    return hashlib.sha256(line).hexdigest()
 
 
-def appended(entry: dict[str, Any], kept: bytes, state: State) -> bytes:
-    """What to write after the bytes to keep: the entry, and whatever must come before it."""
-    if not kept:
-        opening = {KIND: "ledger", "version": 1, "dataset": state.dataset}
-        return _line({**opening, "allowance": str(state.allowance)}) + _line(entry)
-    return _line(entry) if kept.endswith(b"\n") else b"\n" + _line(entry)
-
-
-def _line(content: dict[str, Any]) -> bytes:
-    text = json.dumps(content, ensure_ascii=False, default=str) + "\n"
-    return text.encode("utf-8", "backslashreplace")  # half a surrogate pair as JSON escapes it
-
-
-def parsed(data: bytes, name: str) -> tuple[State | None, int]:
-    """The state that the lines of a ledger add up to, and how many bytes they take.
-
-    A last line that is incomplete is a write that was cut short; its charge never returned,
-    so no noise was drawn. A line that lacks only its newline still counts, because an
-    editor may have removed the newline of a real charge.
-    """
-    *lines, tail = data.split(b"\n")
-    if _is_json(tail):
-        lines, tail = [*lines, tail], b""
-    if not lines:
-        start = f'{{"{KIND}": "ledger"'.encode()
-        if tail[: len(start)] != start[: len(tail)]:
-            raise InvalidLedger(f"{name} is not a ledger", hint="name another file")
-        return None, 0
-    state = _opened(lines[0], name)
-    for number, line in enumerate(lines[1:], start=2):
-        try:
-            state = applied(state, json.loads(line), name)
-        except (ValueError, KeyError, TypeError, RecursionError, GramlinkError) as error:
-            raise _damaged(name, number, error) from error
-    return state, len(data) - len(tail)
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _opened(line: bytes, name: str) -> State:
-    try:
-        header = from_json("ledger", line, name)
-        return State(str(header["dataset"]), not_below_0(header["allowance"]))
-    except InvalidFile as error:
-        raise InvalidLedger(str(error), hint="name the ledger of the data") from error
-    except (KeyError, InvalidParameter) as error:
-        raise _damaged(name, 1, error) from error
-
-
-def applied(state: State, entry: dict[str, Any], name: str) -> State:
-    """The state after an entry, if the entry may follow it."""
-    number = state.entries + 1
+def applied(state: State, line: bytes, name: str, torn: bytes | None = None) -> State:
+    """The state after a line, if it may follow; `torn` stands between, and cannot be read."""
+    entry, number = plain_json(line), state.entries + 1
+    if torn is not None and (entry["kind"] != "torn" or entry["of"] != digest_of(torn)):
+        raise InvalidLedger("it cannot be read")
     if entry["entry"] != number:
         raise InvalidLedger(f"entry {number} is missing")
+    if entry["after"] != state.head:
+        raise InvalidLedger("it does not follow from the line before, so one of them was changed")
+    state = replace(state, entries=number, head=digest_of(line))
     if entry["kind"] == "charge":
-        return _charged(replace(state, entries=number), entry, name)
+        return _charged(state, entry, name)
     if entry["kind"] == "release":
-        return _recorded(replace(state, entries=number), entry)
+        return _recorded(state, entry)
     if entry["kind"] == "allow":
         allowance = not_below_0(entry["allowance"])
         if allowance < state.spent:
             raise BudgetExceeded(f"epsilon {shown(state.spent)} is already spent in {name}")
-        return replace(state, allowance=allowance, entries=number)
+        return replace(state, allowance=allowance)
     if entry["kind"] == "exposure":
-        return replace(exposed(state, Exposure.read(entry), name), entries=number)
+        return exposed(state, Exposure.read(entry), name)
     if entry["kind"] == "limit":
-        return replace(state, most_exposures=whole(entry["exposures"]), entries=number)
-    raise InvalidLedger(f"an entry cannot be a {entry['kind']!r}")
+        return replace(state, most_exposures=whole(entry["exposures"]))
+    if entry["kind"] == "torn" and torn is not None:
+        return _lost(state, entry)
+    raise InvalidLedger(f"an entry cannot be a {entry['kind']!r} here")
 
 
 def _charged(state: State, entry: dict[str, Any], name: str) -> State:
@@ -169,18 +122,42 @@ def _charged(state: State, entry: dict[str, Any], name: str) -> State:
             hint="reuse an earlier release, or see `gramlink ledger --help`",
         )
     release = Release(
-        state.entries, str(entry["time"]), str(entry["what"]), cost, dict(entry["parameters"])
+        state.entries,
+        str(entry["time"]),
+        str(entry["what"]),
+        cost,
+        dict(entry["parameters"]),
+        head=state.head,
     )
     return replace(state, spent=state.spent + cost, releases=(*state.releases, release))
 
 
 def _recorded(state: State, entry: dict[str, Any]) -> State:
     for place, release in reversed(list(enumerate(state.releases))):
-        if release.number == entry["of"] and release.digest is None:
+        if release.number == entry["of"] and release.digest is None and not release.lost:
             done = replace(release, digest=str(entry["digest"]))
             before, after = state.releases[:place], state.releases[place + 1 :]
             return replace(state, releases=(*before, done, *after))
     raise InvalidLedger(f"entry {entry['of']} is not a charge that is waiting for its release")
+
+
+def _lost(state: State, entry: dict[str, Any]) -> State:
+    """The state after a line that was cut short: the worst that it can have recorded."""
+    cost = not_below_0(entry["epsilon"])
+    gone = Release(state.entries, "", "a line that was cut short", cost, {}, lost=True)
+    releases = tuple(replace(one, lost=one.digest is None) for one in state.releases)
+    state = replace(state, spent=state.spent + cost, releases=(*releases, gone))
+    if "allowance" in entry:
+        allowance = min(state.allowance, not_below_0(entry["allowance"]))
+        state = replace(state, allowance=allowance)
+    if "exposures" in entry:
+        most = min(state.most_exposures, whole(entry["exposures"]))
+        state = replace(state, most_exposures=most)
+    if "unit" in entry:
+        unit, shown_of_it, digest = str(entry["unit"]), Disclosure(0, {}), str(entry["of"])
+        seen = Exposure("", unit, "cut short", 0, shown_of_it, "", digest)
+        state = replace(state, exposures=(*state.exposures, seen))
+    return state
 
 
 def exposed(state: State, exposure: Exposure, name: str) -> State:
@@ -200,11 +177,3 @@ def exposed(state: State, exposure: Exposure, name: str) -> State:
             "which brings the unit nearer to naming people",
         )
     return replace(state, exposures=(*state.exposures, exposure))
-
-
-def _damaged(name: str, line: int, error: Exception) -> InvalidLedger:
-    why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-    return InvalidLedger(
-        f"{name} is damaged at line {line}: {why}",
-        hint="nothing can be spent until the ledger is restored to what it was",
-    )

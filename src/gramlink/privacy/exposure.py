@@ -51,8 +51,8 @@ class Exposure:
         """What an entry of a ledger says of it."""
         draws = self.shown.draws
         return {
-            "exchange": self.exchange,
             "unit": self.unit,
+            "exchange": self.exchange,
             "encoding": self.encoding,
             "records": self.records,
             "rows": self.shown.rows,

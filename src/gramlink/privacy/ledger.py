@@ -3,41 +3,36 @@
 A ledger is a file of JSON lines that only ever grows. A release is charged before its
 noise is drawn, and the charge is on disk before `charge` returns, so a crash can waste
 budget but can never spend it twice. Likewise, what a linkage unit is shown is on disk before the
-bundle that shows it is written. A damaged ledger refuses to spend until it is restored.
+bundle that shows it is written. A ledger that was emptied, damaged, or set back to an older copy
+refuses to spend.
 """
 
-import errno
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from gramlink.errors import InvalidLedger, InvalidParameter
-from gramlink.io.files import moment, sync_folder
-from gramlink.io.locks import lock
+from gramlink.errors import GramlinkError, InvalidFile, InvalidLedger, InvalidParameter
+from gramlink.io.files import written_whole
+from gramlink.io.journal import append, content, locked
 from gramlink.privacy.budget import Budget
-from gramlink.privacy.entries import (
-    State,
-    appended,
-    applied,
-    exposed,
-    not_below_0,
-    numbered,
-    parsed,
-)
-from gramlink.privacy.exposure import Exposure, whole
+from gramlink.privacy.entries import Release, State, applied, exposed, not_below_0
+from gramlink.privacy.exposure import MOST, Exposure, whole
+from gramlink.privacy.lines import entry_line, header, parsed, read, torn_line
 from gramlink.privacy.noise import SYSTEM, Draw
+from gramlink.privacy.stamp import Stamp, Stamped, stamped
+from gramlink.privacy.tears import UNKNOWN, loss
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """A charge that is on disk, and the budget it paid for."""
+    """A charge that is on disk, the budget it paid for, and what the release carries of it."""
 
     number: int
     budget: Budget
+    stamp: Stamp
 
 
 class Ledger:
@@ -55,7 +50,8 @@ class Ledger:
     Fraction(9, 10)
 
     Privacy: all releases of a data set together cost at most what its ledger allows, if
-    the ledger is kept with the data and is never replaced by an older copy.
+    the ledger is kept with the data. An older copy in its place is noticed where a release that
+    is missing from it is at hand.
     """
 
     def __init__(
@@ -69,17 +65,85 @@ class Ledger:
     @classmethod
     def open(cls, path: Path) -> "Ledger":
         """The ledger in a file, whichever data set it belongs to."""
-        state, _ = parsed(_contents(path), path.name)
-        if state is None:
+        data = _contents(path)
+        if data is None:
             raise InvalidLedger(
-                f"{path} does not exist or is empty", hint="the first release creates it"
+                f"{path} does not exist",
+                hint="the first release creates it, or `gramlink ledger new`",
             )
+        state = read(data, path.name)[0]
         return cls(path, state.dataset, state.allowance)
+
+    @classmethod
+    def create(
+        cls, path: Path | str, dataset: str, allowance: Fraction, *, exposures: int = MOST
+    ) -> "Ledger":
+        """A new ledger, whole on disk, with what it may spend and how often it may be shown."""
+        made = cls(path, dataset, allowance)
+        made._new = State(dataset, made._new.allowance, most_exposures=whole(exposures))
+        if made.path.exists():
+            raise InvalidLedger(
+                f"{path} exists already",
+                hint=f"`gramlink ledger {path} --allow EPSILON` changes what it allows",
+            )
+        made._create()
+        return made
+
+    @classmethod
+    def repair(cls, path: Path, epsilon: Fraction | None = None) -> "Ledger":
+        """The ledger in a file, after recording what a last line that was cut short counts as.
+
+        Where too little of the line is left, `epsilon` is what its owner says that it cost.
+
+        Privacy: a line counts for no less than can be read of it.
+        """
+        with _locked(path) as handle:
+            data = content(handle)
+            state, torn, ended = read(data, path.name)
+            if torn is None:
+                raise InvalidLedger(
+                    f"{path.name} has no line that was cut short", hint="it needs no repair"
+                )
+            lost = None if ended else loss(torn)
+            if lost is None and epsilon is None:
+                raise InvalidParameter(
+                    f"the last line of {path.name} does not say what it cost",
+                    hint="with --epsilon, say what it may have cost; 0 if nothing was being spent",
+                )
+            lost = lost or dict(UNKNOWN)
+            cost = max(not_below_0(lost["epsilon"]), not_below_0(epsilon or 0))
+            line = torn_line(state, torn, lost | {"epsilon": str(cost)})
+            applied(state, line, path.name, torn)
+            append(handle, len(data), (b"" if ended else b"\n") + line + b"\n")
+        return cls.open(path)
 
     @property
     def state(self) -> State:
         """What the ledger says now."""
         return self._read(_contents(self.path))[0]
+
+    def check_copy(self, owner: str, *places: Path) -> None:
+        """Refuse a ledger that an older copy was put in the place of, or that is gone.
+
+        Looks at what was mined for this owner beside the ledger and at these places, which are
+        files or folders. What another ledger paid for says nothing about this one.
+
+        Privacy: comes before anything is spent or shown.
+        """
+        state, places = self.state, (self.path.parent, *places)
+        paid = {release.head for release in state.releases}
+        for found in stamped(places):
+            if not state.nonce and found.owner == owner and not _is_paid(found, places):
+                raise InvalidLedger(
+                    f"{self.path} does not exist, though {found.path} was paid for",
+                    hint="restore the ledger that paid for it, or name it with --ledger; for "
+                    "other records, make one with `gramlink ledger new`",
+                )
+            if state.nonce and found.stamp.is_of(state.nonce) and found.stamp.head not in paid:
+                raise InvalidLedger(
+                    f"{self.path} is an older copy: the release in {found.path} is missing from it",
+                    hint="restore the latest copy; nothing can be spent or shown before",
+                )
 
     def charge(self, epsilon: Fraction, what: str, parameters: dict[str, Any]) -> Charge:
         """Put a cost on disk, and hand out the budget that it buys.
@@ -87,22 +151,32 @@ class Ledger:
         Privacy: comes before any noise is drawn; when it is refused, nothing is spent.
         """
         cost = not_below_0(epsilon)
-        number = self._append("charge", what=what, epsilon=str(cost), parameters=parameters)
-        return Charge(number, Budget(cost, self._draw))
+        state = self._append("charge", epsilon=str(cost), what=what, parameters=parameters)
+        return self._charge(state, state.releases[-1])
+
+    def _charge(self, state: State, release: Release) -> Charge:
+        stamp = Stamp.of(release.head, state.nonce)
+        return Charge(release.number, Budget(release.epsilon, self._draw), stamp)
 
     def unreleased(self, parameters: dict[str, Any]) -> Charge | None:
         """The charge with these parameters that has no release, so that it can be drawn again.
 
-        Privacy: only for whoever knows that nothing drawn for it was ever seen, as when the
-        process died before it wrote anything. Then a second draw is the first release.
+        Privacy: only for whoever records each release before anybody can see what was drawn.
+        Then nothing that was drawn for this charge was ever seen, and a second draw is the first
+        release.
         """
-        for release in self.state.releases:
-            if release.digest is None and release.parameters == parameters:
-                return Charge(release.number, Budget(release.epsilon, self._draw))
+        state = self.state
+        for release in state.releases:
+            waits = release.digest is None and not release.lost
+            if waits and release.parameters == parameters:
+                return self._charge(state, release)
         return None
 
     def released(self, charge: Charge, digest: str) -> None:
-        """Record the digest of what a charge paid for."""
+        """Record the digest of what a charge paid for.
+
+        Privacy: comes before anybody can see it; a charge is released once.
+        """
         self._append("release", of=charge.number, digest=digest)
 
     def allow(self, epsilon: Fraction) -> None:
@@ -137,75 +211,72 @@ class Ledger:
         """
         self._append("limit", exposures=whole(most))
 
-    def _append(self, kind: str, **content: Any) -> int:
-        """Add an entry durably, if the ledger permits it, and return its number."""
-        entry = {"entry": 0, "kind": kind, "time": moment(), **content}
+    def _append(self, kind: str, **told: Any) -> State:
+        """Add an entry durably, if the ledger permits it, and return the state with it."""
         state = self.state
-        # an entry refused here leaves no empty file behind
-        applied(state, numbered(entry, state), self.path.name)
+        # an entry refused here leaves no empty ledger behind
+        applied(state, entry_line(state, kind, told), self.path.name)
+        if not state.nonce:
+            self._create()
         with _locked(self.path) as handle:
-            with os.fdopen(handle, "rb", closefd=False) as file:
-                data = file.read()
-            state, kept = self._read(data)
-            entry = numbered(entry, state)
-            applied(state, entry, self.path.name)
-            if not kept:
-                sync_folder(self.path.parent)
-            _write(handle, kept, appended(entry, data[:kept], state))
-        return state.entries + 1
+            data = content(handle)
+            state, before = self._read(data)
+            line = entry_line(state, kind, told)
+            state = applied(state, line, self.path.name)
+            append(handle, len(data), before + line + b"\n")
+        return state
 
-    def _read(self, data: bytes) -> tuple[State, int]:
-        """What the file says about this data set, and how many of its bytes are valid."""
-        state, kept = parsed(data, self.path.name)
-        if state is None:
-            return self._new, 0
+    def _create(self) -> None:
+        """Write the first line, whole; another process may have done so."""
+        try:
+            with written_whole(self.path, mode=0o600, new=True) as file:
+                file.write(header(self._new) + b"\n")
+        except InvalidFile as error:
+            if not self.path.exists():
+                raise InvalidLedger(f"{error}; nothing was spent", hint=error.hint) from error
+
+    def _read(self, data: bytes | None) -> tuple[State, bytes]:
+        """What the file says about this data set, and what comes before its next line."""
+        if data is None:
+            return self._new, b""
+        state, before = parsed(data, self.path.name)
         if state.dataset != self._new.dataset:
             raise InvalidLedger(
                 f"{self.path.name} is the ledger of data set {state.dataset!r}, "
                 f"not {self._new.dataset!r}",
                 hint="name the ledger that belongs to the data",
             )
-        return state, kept
+        return state, before
 
 
-def _contents(path: Path) -> bytes:
-    """The bytes of a ledger; none if there is no file yet."""
+def _is_paid(found: Stamped, places: Iterable[Path]) -> bool:
+    """Whether a ledger at these places paid for it."""
+    for path in (path for place in places for path in place.glob("*.ledger")):
+        with suppress(GramlinkError):
+            data = _contents(path)
+            if data and found.stamp.is_of(read(data, path.name)[0].nonce):
+                return True
+    return False
+
+
+def _contents(path: Path) -> bytes | None:
+    """The bytes of a ledger, or None if there is no file yet."""
     try:
         if path.exists() and not path.is_file():
             raise InvalidLedger(f"{path} is not a file", hint="name a file for the ledger")
-        return path.read_bytes() if path.exists() else b""
+        return path.read_bytes() if path.exists() else None
     except OSError as error:
         raise InvalidLedger(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """A handle on a ledger, locked against other processes until it is closed."""
+    """A handle on a ledger's file, for this process alone."""
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            lock(handle)
-            os.lseek(handle, 0, os.SEEK_SET)
+        with locked(path) as handle:
             yield handle
-        finally:
-            os.close(handle)
     except OSError as error:
         raise InvalidLedger(
             f"{path} cannot be written: {error.strerror or error}; nothing was spent",
             hint="name a folder that exists, has room and that you may write to",
         ) from error
-
-
-def _write(handle: int, kept: int, text: bytes) -> None:
-    """Write once, after the bytes to keep; if that fails, leave only those bytes."""
-    try:
-        os.ftruncate(handle, kept)
-        os.lseek(handle, kept, os.SEEK_SET)
-        if os.write(handle, text) < len(text):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(handle)
-    except OSError:
-        with suppress(OSError):
-            os.ftruncate(handle, kept)
-            os.fsync(handle)
-        raise

@@ -90,7 +90,8 @@ def test_beyond_the_limit_nothing_is_written(run, refused, known):
 
 @pytest.mark.usefixtures("agreed")
 def test_a_new_ledger_is_made_and_said_to_be_new(run):
-    Path("hospital.ledger").unlink()  # as under a schema that needs no mining
+    Path("hospital.ledger").unlink()
+    Path("hospital.mined.json").unlink()  # as under a schema that needs no mining
     out = run("embed", "hospital.csv").out
     assert "hospital.ledger is new: name another with --ledger if this data set has one" in out
     state = Ledger.open(Path("hospital.ledger")).state

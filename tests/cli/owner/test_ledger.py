@@ -114,5 +114,62 @@ def test_a_limit_that_is_no_number_is_refused(ledger, run, most):
     assert ledger.path.read_bytes() == before
 
 
+def test_a_ledger_is_made_for_data_or_by_name(run, folder):
+    out = run("ledger", "new", "hospital.csv", "--allowance", "1/2", "--exposures", "3").out
+    assert out.startswith("wrote hospital.ledger, to be kept with the data: data set hospital may")
+    state = Ledger.open(Path("hospital.ledger")).state
+    assert (state.dataset, state.allowance, state.most_exposures) == ("hospital", Fraction(1, 2), 3)
+    run("ledger", "new", "hospital.csv", "--allowance", "2", "--dataset", "patients")
+    assert Ledger.open(folder / "patients.ledger").state.dataset == "patients"
+    run("ledger", "new", "else.ledger", "--allowance", "2", "--quiet")
+    assert Ledger.open(folder / "else.ledger").state.most_exposures == 10
+
+
+def test_a_ledger_that_cannot_be_made_leaves_all_as_it_was(run, refused, folder):
+    run("ledger", "new", "hospital.csv", "--allowance", "1")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    new = ("ledger", "new")
+    refused(*new, "hospital.csv", "--allowance", "2", says=["exists already", "--allow"])
+    refused(*new, "nowhere.csv", "--allowance", "2", says="nowhere.csv is not a file")
+    refused(*new, "nowhere/x.ledger", "--allowance", "2", says="cannot be written")
+    for amount in ("0", "-1", "much", "nan"):
+        refused(*new, "x.ledger", "--allowance", amount, says="gramlink: error: ", hint=False)
+    assert run(*new, "x.ledger", ok=False).code == 2
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_it_says_that_the_chain_is_intact_and_where_it_ends(ledger, says, run):
+    ledger.charge(Fraction(1, 10), "mine surname", {})
+    head = ledger.state.head
+    assert says()[1].startswith(f"1 entry, chain intact, head {head[:4]} {head[4:8]} ")
+    told = json.loads(run("ledger", "hospital.ledger", "--json").out)
+    assert (told["entries"], told["head"]) == (1, head)
+    ledger.charge(Fraction(1, 10), "mine surname", {})
+    assert says()[1].startswith("2 entries, chain intact, head ")
+
+
+def test_a_line_that_was_changed_is_said_and_a_torn_one_settled(ledger, says, refused, run):
+    ledger.charge(Fraction(1, 10), "mine surname", {})
+    ledger.charge(Fraction(1, 5), "mine city", {})
+    whole = ledger.path.read_bytes()
+    ledger.path.write_bytes(whole.replace(b'"1/10"', b'"1/99"'))
+    refused("ledger", "hospital.ledger", says="damaged at line 3: it does not follow from")
+    ledger.path.write_bytes(whole[:-80])
+    assert any(line.endswith("0.2 a line that was cut short counts as spent") for line in says())
+    ledger.path.write_bytes(whole[: whole.rindex(b"charge")])
+    refused("ledger", "hospital.ledger", says=["was cut short", "gramlink ledger repair"])
+    refused("ledger", "repair", "hospital.ledger", says=["does not say", "--epsilon"])
+    out = run("ledger", "repair", "hospital.ledger", "--epsilon", "0.3").out
+    assert "counted epsilon 0.3 as spent" in out
+    assert "epsilon 0.6 is left of 1" in out
+    refused("ledger", "repair", "hospital.ledger", says="no line that was cut short")
+
+
+def test_the_name_of_the_usual_command_may_be_left_out(ledger, run):
+    ledger.charge(Fraction(1, 10), "mine surname", {})
+    assert run("ledger", "hospital.ledger").out == run("ledger", "show", "hospital.ledger").out
+    assert run("ledger", "--json", "hospital.ledger").out.startswith("{")
+
+
 def test_a_ledger_that_does_not_exist_gets_no_limit(refused):
     refused("ledger", "nowhere.ledger", "--exposures", "3", says="nowhere.ledger does not exist")

@@ -116,6 +116,7 @@ def embed(
         show_bundle(bundle, speaker, made_up=not key_file.exists(), unknown=unknown)
         return
     ledger, new = Ledger(ledger_file, dataset, schema.epsilon), not ledger_file.exists()
+    ledger.check_copy(owner, Path(), projection_file.parent)
     if not key_file.exists():  # what is refused makes no key file either
         ledger.check(Owner(owner, records, schema, made_up).exposure(unit, exchange))
     with written_whole(output, mode=0o600) as file:

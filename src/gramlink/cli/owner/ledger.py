@@ -1,140 +1,93 @@
-"""`gramlink ledger`: what a data set has spent, and what linkage units were shown of it."""
+"""`gramlink ledger`: the ledger of a data set, shown, made and repaired."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from gramlink.cli.options import AsJson
+from gramlink.cli.help import group
+from gramlink.cli.options import DataSet, LedgerArgument, Quiet
+from gramlink.cli.owner.ledger_shown import show
 from gramlink.cli.speaker import Speaker
 
-if TYPE_CHECKING:
-    from gramlink.privacy.entries import State
-    from gramlink.privacy.exposure import Exposure, Total
 
-
-def ledger(
+def new(
     *,
     path: Annotated[
         Path,
         typer.Argument(
-            help="The ledger that `gramlink mine`, `embed` and `exchange` keep.", metavar="FILE"
+            help="The data, to make DATASET.ledger beside it, or the ledger.",
+            metavar="DATA|FILE.ledger",
         ),
     ],
-    allow: Annotated[
-        str, typer.Option(help="Set the total epsilon that this data set may spend.")
-    ] = "",
+    allowance: Annotated[
+        str, typer.Option(help="The total epsilon that this data set may spend.", metavar="EPSILON")
+    ],
     exposures: Annotated[
-        int | None,
+        int,
         typer.Option(
-            help="Set how many bundles that add up, as veiled ones do, any one linkage unit may "
-            "get; 10 unless set.",
-            metavar="N",
-            min=0,
+            help="How many bundles that add up any one linkage unit may get.", metavar="N", min=0
         ),
-    ] = None,
-    as_json: AsJson = False,
+    ] = 10,
+    dataset: DataSet = "",
+    quiet: Quiet = False,
 ) -> None:
-    """Show what a data set has spent, and what linkage units were shown of it.
+    """Make a ledger, with what the data set may spend.
 
-    Prints every release with its cost, and for each linkage unit every bundle and what they add
-    up to. --allow and --exposures change what is permitted, and are recorded.
+    Replaces no ledger. Without this, `gramlink mine` makes one that allows what it spends.
 
-    Example: gramlink ledger hospital.ledger
+    Example: gramlink ledger new hospital.csv --allowance 2
     """
+    from gramlink.errors import InvalidFile
+    from gramlink.io.names import dataset_name
     from gramlink.privacy.budget import shown
     from gramlink.privacy.ledger import Ledger
     from gramlink.privacy.numbers import positive_epsilon
 
-    speaker = Speaker(as_json=as_json)
-    book = Ledger.open(path)
-    if allow:
-        book.allow(positive_epsilon(allow))
-    if exposures is not None:
-        book.limit_exposures(exposures)
-    state = book.state
-    speaker.say(f"data set {state.dataset}: epsilon {shown(state.spent)} of "
-                f"{shown(state.allowance)} spent, {shown(state.left)} left")  # fmt: skip
-    for release in state.releases:
-        outcome = release.digest[:12] if release.digest else "interrupted, nothing released"
-        cost = shown(release.epsilon)
-        speaker.say(f"  {release.time}  {cost:>6}  {release.what}  {outcome}")
-    speaker.say("A person with m records in the data set is protected at m times that epsilon.")
-    for line in _exposed(state):
-        speaker.say(line)
-    speaker.summary(
-        {
-            "dataset": state.dataset,
-            "allowance": str(state.allowance),
-            "spent": str(state.spent),
-            "left": str(state.left),
-            "releases": [
-                {
-                    "number": release.number,
-                    "time": release.time,
-                    "what": release.what,
-                    "epsilon": str(release.epsilon),
-                    "parameters": release.parameters,
-                    "digest": release.digest,
-                }
-                for release in state.releases
-            ],
-            "most_exposures": state.most_exposures,
-            "exposures": [_summed(total, state) for total in state.shown],
-        }
-    )
+    named = path.suffix == ".ledger"
+    if not named and not path.is_file():
+        raise InvalidFile(
+            f"{path} is not a file", hint="name the data, or a ledger that ends in .ledger"
+        )
+    dataset = dataset_name(dataset or path.stem)
+    file = path if named else path.with_name(f"{dataset}.ledger")
+    epsilon = positive_epsilon(allowance)
+    Ledger.create(file, dataset, epsilon, exposures=exposures)
+    Speaker(quiet=quiet).say(f"wrote {file}, to be kept with the data: "
+                             f"data set {dataset} may spend epsilon {shown(epsilon)}")  # fmt: skip
 
 
-def _exposed(state: "State") -> Iterator[str]:
-    """What each linkage unit was shown, and what it adds up to."""
-    from gramlink.privacy.exposure import UNSEALED, reader
+def repair(
+    *,
+    path: LedgerArgument,
+    epsilon: Annotated[
+        str, typer.Option(help="What the line may have cost, if it does not say so itself.")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Count a last line that was cut short as spent, so that the ledger can be used again.
 
-    if state.shown:
-        yield "Epsilon does not cover what linkage units were shown:"
-    else:
-        yield "No linkage unit was shown anything of this data set."
-    for total in state.shown:
-        bundles, records = _times(len(total.exposures), "bundle"), _times(total.records, "record")
-        yield f"to {reader(total.unit)}: {bundles} of at most {records}"
-        for one in total.exposures:
-            yield f"  {one.time}  {_name(one)}  {one.encoding}  {_times(one.records, 'record')}"
-        if total.everything:
-            yield f"  everything about the records was shown in: {_names(total.everything)}"
-        if total.rows:
-            drawn = ", ".join(f"{field} {number:,}" for field, number in total.draws.items())
-            rows = _times(total.rows, "row")
-            yield f"  together, of one record, at most {rows}, and draws of each field: {drawn}"
-        for group in total.joined:
-            yield f"  records can be joined across {_names(group)}: the same pseudonym key"
-    if any(total.unit == UNSEALED for total in state.shown):
-        yield "Bundles that are not sealed count for every linkage unit: any may read them."
-    yield (
-        f"Any one linkage unit may get {_times(state.most_exposures, 'bundle')} that add up; "
-        "--exposures changes that."
-    )
+    Needed only if too little of the line is left to read what it cost. It counts as a bundle that
+    any linkage unit may have been shown, too.
+
+    Example: gramlink ledger repair hospital.ledger --epsilon 1
+    """
+    from gramlink.privacy.budget import shown
+    from gramlink.privacy.ledger import Ledger
+    from gramlink.privacy.numbers import fraction
+
+    state = Ledger.repair(path, fraction(epsilon) if epsilon else None).state
+    speaker = Speaker(quiet=quiet)
+    speaker.say(f"counted epsilon {shown(state.releases[-1].epsilon)} as spent")
+    speaker.say(f"epsilon {shown(state.left)} is left of {shown(state.allowance)}, and any one "
+                f"linkage unit may get {state.most_exposures} bundles that add up: set them again "
+                "with --allow or --exposures, if the line may have lowered them")  # fmt: skip
 
 
-def _names(exposures: Iterable["Exposure"]) -> str:
-    return ", ".join(map(_name, exposures))
-
-
-def _name(exposure: "Exposure") -> str:
-    return exposure.exchange or f"bundle {exposure.digest[:12]}"
-
-
-def _times(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
-def _summed(total: "Total", state: "State") -> dict[str, Any]:
-    return {
-        "unit": total.unit,
-        "bundles": [{"time": one.time, **one.content} for one in total.exposures],
-        "records": total.records,
-        "rows": total.rows,
-        "draws": total.draws,
-        "everything": [one.digest for one in total.everything],
-        "joined": [[one.digest for one in group] for group in total.joined],
-        "left": state.exposures_left(total.unit),
-    }
+app = group(
+    "ledger",
+    "Show what a data set has spent and shown, or make its ledger.\n\n"
+    "`gramlink ledger FILE` is `gramlink ledger show FILE`.",
+    {"Commands": (show, new, repair)},
+    usual="show",
+)

@@ -1,6 +1,5 @@
 """`gramlink mine`: frequent grams, for the other owners."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,14 +32,14 @@ def mine(
 ) -> None:
     """Mine frequent grams under differential privacy.
 
-    Writes the grams for the other owners, after charging their cost, epsilon, to the ledger. Warns
-    if records look like one person twice.
+    Writes the grams for the other owners, after charging their cost, epsilon, to the ledger. If it
+    is stopped, the same command again costs nothing more. Warns if records look like one person
+    twice.
 
     Example: gramlink mine hospital.csv -o hospital.mined.json
     """
     from gramlink.bundles.secrecy import check_secrecy
-    from gramlink.io.files import written_whole
-    from gramlink.parties.owner import ROOM, Owner
+    from gramlink.parties.owner import Owner
     from gramlink.privacy.budget import shown
     from gramlink.privacy.ledger import Ledger
 
@@ -58,19 +57,23 @@ def mine(
     records = source.records(schema)
     check_secrecy(schema.agreed)  # before it is paid for
     shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
-    ledger = Ledger(ledger_file, dataset, schema.epsilon)
-    # The output has its room on disk before the ledger is charged: a full disk costs nothing.
-    with written_whole(output, room=ROOM, mode=0o600) as file:
-        mined = Owner(owner, records, schema, key=b"").mine(ledger)
-        file.write(mined.to_json())
-    cost = mined.epsilon or Fraction(0)
+    new, ledger = not ledger_file.exists(), Ledger(ledger_file, dataset, schema.epsilon)
+    before = ledger.state.spent
+    mined = Owner(owner, records, schema, key=b"").mine_to(
+        output, ledger, {"output": output.name}, anew=True
+    )
+    cost = ledger.state.spent - before
     grams = sum(len(estimates.grams) for estimates in mined.fields.values())
     speaker.say(f"wrote {output}: {grams} grams of {len(records):,} records")
     if len(shares) > 1:
         split = ", ".join(f"{name} {share}" for name, share in shares.items())
         speaker.say(f"epsilon {shown(schema.epsilon)} was split over the mined fields: {split}")
     left = shown(ledger.state.left)
+    if mined.epsilon and not cost:
+        speaker.say("an earlier run paid for it, and was stopped before it was done")
     speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
+    if new and ledger_file.exists():
+        speaker.say(f"{ledger_file} is new, and is to be kept with the data")
     warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it
     for warning in warnings:
         speaker.warn(warning)

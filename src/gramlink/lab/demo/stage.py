@@ -83,7 +83,8 @@ class Stage:
                 hint="name a new one with --output",
             )
         mark.touch()
-        for stale in ("ledger", "key"):  # a run over public data starts with a new budget
+        # a run over public data starts with a new budget
+        for stale in ("ledger", "key", "mined.json"):
             for name in (A, B):
                 (folder / f"{name}.{stale}").unlink(missing_ok=True)
 
