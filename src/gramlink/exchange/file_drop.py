@@ -9,12 +9,12 @@ and again only if a bundle changes.
 
 import hashlib
 import json
-import multiprocessing
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from gramlink.bundles.sealing import Identity, Recipient, read_identity, unseal_
 from gramlink.errors import GramlinkError, InvalidFile, Mismatch
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
+from gramlink.io.orphans import end_with_parent
 from gramlink.matching.pairs import Progress
 from gramlink.parties.admission import alike, check_address, check_bundle, check_signed, doubled
 from gramlink.parties.answers import answer, sealed
@@ -105,21 +106,24 @@ def attend(
 
 def _received(inbox: Path, identity_file: Path, senders: Senders) -> Iterator[Received]:
     """Each file, opened and checked in another process, which a hostile file may crash."""
-    context = multiprocessing.get_context("spawn")
     paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
-    pool = ProcessPoolExecutor(1, context)
+    pool = _pool()
     try:
         for path in paths:
             try:
                 yield pool.submit(check, path, identity_file, senders).result()
             except BrokenProcessPool:
                 pool.shutdown()
-                pool = ProcessPoolExecutor(1, context)
+                pool = _pool()
                 yield Received(path.name, "", {}, "it crashed the process that read it")
             except (MemoryError, OverflowError):
                 yield Received(path.name, "", {}, "it is too large to read")
     finally:
         pool.shutdown()
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
 
 
 def check(path: Path, identity_file: Path, senders: Senders) -> Received:
