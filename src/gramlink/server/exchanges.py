@@ -4,8 +4,7 @@ All functions work within a transaction of the caller, who has already written t
 change refers to.
 """
 
-from collections.abc import Mapping
-from itertools import permutations
+from collections.abc import Mapping, Sequence
 
 from gramlink.exchange.wire import Stage, Summary
 from gramlink.io.clock import days_after, now
@@ -18,6 +17,7 @@ from gramlink.server.store import Tables
 from gramlink.server.store.exchanges import ExchangeRow
 from gramlink.server.store.jobs import Job
 from gramlink.server.store.parties import Facts, PartyRow
+from gramlink.server.store.standings import Standing
 
 
 def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
@@ -57,15 +57,18 @@ def party(db: Tables, who: Party) -> PartyRow:
 
 def stage(db: Tables, exchange: ExchangeRow) -> Stage:
     """How far an exchange has come."""
-    if exchange.failed:
+    return stage_of(exchange.failed, exchange.ended, db.standings.of(exchange.number))
+
+
+def stage_of(failed: str | None, ended: str | None, parties: Sequence[Standing]) -> Stage:
+    """How far an exchange has come, from why and when it ended and how far its parties are."""
+    if failed:
         return "failed"
-    if exchange.ended:
+    if ended:
         return "done"
-    parties = db.parties.of(exchange.number)
-    if not all(one.recipient for one in parties):
+    if not all(one.joined for one in parties):
         return "joining"
-    every = permutations([one.number for one in parties], 2)
-    if not db.mined.of(exchange.number).keys() >= set(every):
+    if any(one.sent < len(parties) - 1 for one in parties):
         return "mined"
     return "linking" if all(one.state == "accepted" for one in parties) else "bundles"
 

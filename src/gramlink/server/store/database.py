@@ -17,6 +17,7 @@ from gramlink.server.store.jobs import Jobs
 from gramlink.server.store.log import Log
 from gramlink.server.store.migrations import bring_up_to_date, require_up_to_date
 from gramlink.server.store.parties import Mined, Parties
+from gramlink.server.store.standings import Standings
 from gramlink.server.store.tokens import Tokens
 
 BUSY = 30  # seconds to wait for another process's transaction
@@ -29,6 +30,7 @@ class Tables:
 
     exchanges: Exchanges
     parties: Parties
+    standings: Standings
     mined: Mined
     tokens: Tokens
     jobs: Jobs
@@ -37,7 +39,15 @@ class Tables:
     @classmethod
     def of(cls, db: sqlite3.Connection) -> "Tables":
         """The tables of a connection."""
-        return cls(Exchanges(db), Parties(db), Mined(db), Tokens(db), Jobs(db), Log(db))
+        return cls(
+            Exchanges(db),
+            Parties(db),
+            Standings(db),
+            Mined(db),
+            Tokens(db),
+            Jobs(db),
+            Log(db),
+        )
 
 
 class Store:

@@ -46,11 +46,6 @@ class Exchanges:
         row = self._db.execute(query, (name,)).fetchone()
         return row and ExchangeRow(**row)
 
-    def all(self) -> list[ExchangeRow]:
-        """All that were not deleted, latest first."""
-        query = "SELECT * FROM exchanges WHERE deleted IS NULL ORDER BY number DESC"
-        return [ExchangeRow(**row) for row in self._db.execute(query)]
-
     def finish(self, number: int, ended: str, summary: str) -> None:
         """An exchange has ended well."""
         self._db.execute(
