@@ -233,6 +233,12 @@ async def go_on_with_upload(
     return Offset(offset=await uploads.take(unit, who, offset, request))
 
 
+@router.delete("/exchanges/{name}/bundle", status_code=204, responses=refusals(403, 404, 409, 413))
+def withdraw_bundle(who: AsParty, unit: OfUnit) -> None:
+    """Take this party's bundle back, and erase it, until it is being linked."""
+    uploads.withdraw(unit, who)
+
+
 @router.get(
     "/exchanges/{name}/results",
     response_class=Response,

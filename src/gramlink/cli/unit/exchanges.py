@@ -71,9 +71,14 @@ def show(*, name: Name, data: DataFolder, as_json: AsJson = False) -> None:
         speaker.say(f"  {party.name}, who gets {party.returns}: {_standing(party)}")
         if party.bundle.reason:
             speaker.say(f"    {party.bundle.reason}")
-    if view.erased or view.erase:
-        when = f"were erased at {view.erased}" if view.erased else f"will be erased at {view.erase}"
-        speaker.say(f"its files {when}")
+    if view.progress.step:
+        speaker.say(f"  now: {view.progress.step}")
+    if view.erased:
+        speaker.say(f"its files were erased at {view.erased}")
+    elif view.erase and view.stage in ("done", "failed"):
+        speaker.say(f"its files will be erased at {view.erase}")
+    elif view.erase:
+        speaker.say(f"if it is not linked by {view.erase}, it is given up and its files are erased")
     speaker.summary(view.model_dump(mode="json", by_alias=True))
 
 
@@ -88,6 +93,8 @@ def _standing(party: "PartyInfo") -> str:
         return f"uploading, {bundle.offset:,} of {bundle.size:,} bytes"
     if bundle.state != "none":
         return f"bundle {bundle.state}"
+    if bundle.withdrawn:
+        return f"withdrew its bundle at {bundle.withdrawn}"
     if party.mined_sent_to:
         return f"sent what it mined to {', '.join(party.mined_sent_to)}"
     return "joined" if party.recipient else "not joined"

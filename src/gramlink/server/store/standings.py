@@ -46,6 +46,12 @@ def _standing(row: sqlite3.Row) -> Standing:
     return Standing(name, bool(joined), sent, state, *flags)
 
 
+def _listed(rows: list[sqlite3.Row]) -> Listed:
+    number, name, created, ended, failed, erase, erased = rows[0][:7]
+    parties = tuple(map(_standing, rows))
+    return Listed(number, name, created, ended, failed, erase, erased, parties)
+
+
 class Standings:
     """What the tables of exchanges and parties say together."""
 
@@ -71,7 +77,5 @@ class Standings:
             " ORDER BY e.number DESC, p.number",
             (before, most),
         )
-        return [
-            Listed(*exchange, tuple(map(_standing, parties)))  # type: ignore[arg-type]
-            for exchange, parties in groupby(rows, lambda row: tuple(row)[:7])
-        ]
+        pages = (list(group) for _, group in groupby(rows, lambda row: row["number"]))
+        return [_listed(page) for page in pages]
