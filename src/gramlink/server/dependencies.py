@@ -50,7 +50,11 @@ def viewer_of(
             status=401,
         )
     with unit_of(request).store.read() as db:
-        return recognised(db, token.strip())
+        viewer = recognised(db, token.strip())
+    place = getattr(request.state, "place", None)  # there is one where a server listens
+    if place:
+        place.show(viewer.party.number if viewer.party else 0)
+    return viewer
 
 
 def require_own_page(request: Request) -> None:

@@ -93,7 +93,7 @@ def refused(request: Request, error: GramlinkError) -> Response:
     offset = error.offset if isinstance(error, Refusal) else None
     message, hint = _said(str(error)), _said(error.hint)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    if status == 408:
+    if status in (408, 429):
         headers["Connection"] = "close"
     if wants_page(request):
         from gramlink.server.pages import problem_page, sign_in

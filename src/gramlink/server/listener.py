@@ -15,9 +15,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
 from gramlink.server.app import application
+from gramlink.server.connections import Connections, Place
 from gramlink.server.unit import Unit
 
-MOST_CONNECTIONS = 256
 LARGEST_HEAD = 16 * 2**10
 GRACE = 10  # seconds for running requests to finish when the server is stopped
 
@@ -71,28 +71,45 @@ def listening(address: Address) -> Iterator[socket.socket]:
 
 
 class Protocol(H11Protocol):
-    """HTTP that does not wait for a request for ever."""
+    """HTTP that does not wait for a request for ever, on one of a limited number of connections.
 
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
+    The application finds the connection's place in the state of a request.
+    """
+
+    def __init__(
+        self, *args: Any, patience: float, connections: Connections, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
-        self._patience = patience
+        self._patience, self._connections = patience, connections
+        self._place: Place | None = None
         self._waited: object = self  # what was under way at the last look
         self._unsent = 0  # what the client had not taken by then
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to look at the connection regularly."""
+        """Find a place for the connection, and start to look at it regularly."""
         super().connection_made(transport)
+        host = self.client[0] if self.client else ""
+        self._place = self._connections.enter(host, self._is_idle, self._abort)
+        self.app_state = {**self.app_state, "place": self._place}
         self._timer = self.loop.call_later(self._patience, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop looking at the connection."""
+        """Stop looking at the connection, and give its place to others."""
+        if self._place:
+            self._place.leave()
         if self._timer:
             self._timer.cancel()
         super().connection_lost(exc)
 
+    def _is_idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _abort(self) -> None:
+        self.loop.call_soon_threadsafe(self.transport.abort)
+
     def _look(self) -> None:
-        idle = self.cycle is None or self.cycle.response_complete
+        idle = self._is_idle()
         unsent = self.transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
             self.transport.abort()  # the client took nothing in all this time
@@ -109,7 +126,9 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         application(unit),
         ssl_certfile=address.certificate,
         ssl_keyfile=address.private_key,
-        http=partial(Protocol, patience=unit.settings.patience),  # type: ignore[arg-type]
+        http=partial(  # type: ignore[arg-type]
+            Protocol, patience=unit.settings.patience, connections=Connections()
+        ),
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -117,7 +136,6 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         access_log=False,  # the unit's own log says who did what
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=LARGEST_HEAD,
