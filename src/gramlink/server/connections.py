@@ -26,7 +26,7 @@ class Place:
     among: "Connections"
     address: str
     is_idle: Callable[[], bool]
-    close: Callable[[], None]  # may be called in any thread
+    close: Callable[[], object]  # may be called in any thread
     of: int | None = None  # whose token was shown on it: a party's number, or 0 for the operator
 
     def show(self, of: int) -> None:
@@ -46,7 +46,7 @@ class Connections:
     _known: Counter[int] = field(default_factory=Counter)
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def enter(self, host: str, is_idle: Callable[[], bool], close: Callable[[], None]) -> Place:
+    def enter(self, host: str, is_idle: Callable[[], bool], close: Callable[[], object]) -> Place:
         """A new connection's place; another one may have to go for it."""
         place = Place(self, address_of(host), is_idle, close)
         with self._turn:

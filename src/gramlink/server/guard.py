@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -85,6 +86,21 @@ def report(error: BaseException) -> None:
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = "".join(f" in {Path(frame.filename).name}, line {frame.lineno}" for frame in last)
     print(f"gramlink: unexpected {type(error).__name__}{where}", file=sys.stderr)  # noqa: T201
+
+
+class Reports:
+    """Reports errors that no request is to blame for, those that follow one of their kind not."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Report what an event loop tells."""
+        error = context.get("exception")
+        kind = type(error).__name__
+        if error is not None and kind != self._last:
+            report(error)
+        self._last = kind
 
 
 def refused(request: Request, error: GramlinkError) -> Response:

@@ -1,23 +1,23 @@
 """Running: the server process, on one address, for one data folder."""
 
-import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
 from gramlink.server.app import application
-from gramlink.server.connections import Connections, Place
+from gramlink.server.protocols import Limits, Protocol, Secured
 from gramlink.server.unit import Unit
 
+OPEN_FILES = 4096
+BACKLOG = 1024  # connections that the system takes before we do
 LARGEST_HEAD = 16 * 2**10
 GRACE = 10  # seconds for running requests to finish when the server is stopped
 
@@ -60,7 +60,9 @@ def listening(address: Address) -> Iterator[socket.socket]:
     """A socket that clients can connect to from now on."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((address.host, address.port), family=family, backlog=1024)
+        listener = socket.create_server(
+            (address.host, address.port), family=family, backlog=BACKLOG
+        )
     except (OSError, UnicodeError) as error:
         raise GramlinkError(
             f"cannot listen on {address.host}, port {address.port}: {error}",
@@ -70,54 +72,15 @@ def listening(address: Address) -> Iterator[socket.socket]:
         yield listener
 
 
-class Protocol(H11Protocol):
-    """HTTP that does not wait for a request for ever, on one of a limited number of connections.
+def allow_open_files() -> None:
+    """Have the system permit a file for each connection that is accepted, and for its upload."""
+    if sys.platform != "win32":
+        import resource
 
-    The application finds the connection's place in the state of a request.
-    """
-
-    def __init__(
-        self, *args: Any, patience: float, connections: Connections, **options: Any
-    ) -> None:
-        super().__init__(*args, **options)
-        self._patience, self._connections = patience, connections
-        self._place: Place | None = None
-        self._waited: object = self  # what was under way at the last look
-        self._unsent = 0  # what the client had not taken by then
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Find a place for the connection, and start to look at it regularly."""
-        super().connection_made(transport)
-        host = self.client[0] if self.client else ""
-        self._place = self._connections.enter(host, self._is_idle, self._abort)
-        self.app_state = {**self.app_state, "place": self._place}
-        self._timer = self.loop.call_later(self._patience, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop looking at the connection, and give its place to others."""
-        if self._place:
-            self._place.leave()
-        if self._timer:
-            self._timer.cancel()
-        super().connection_lost(exc)
-
-    def _is_idle(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
-
-    def _abort(self) -> None:
-        self.loop.call_soon_threadsafe(self.transport.abort)
-
-    def _look(self) -> None:
-        idle = self._is_idle()
-        unsent = self.transport.get_write_buffer_size()
-        if unsent and unsent == self._unsent:
-            self.transport.abort()  # the client took nothing in all this time
-            return
-        if idle and self._waited is self.cycle:
-            self.transport.close()  # no request in all this time
-        self._waited, self._unsent = self.cycle if idle else self, unsent
-        self._timer = self.loop.call_later(self._patience, self._look)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < OPEN_FILES:
+            least = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (least, hard))
 
 
 def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
@@ -126,9 +89,7 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         application(unit),
         ssl_certfile=address.certificate,
         ssl_keyfile=address.private_key,
-        http=partial(  # type: ignore[arg-type]
-            Protocol, patience=unit.settings.patience, connections=Connections()
-        ),
+        http="h11",
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -136,6 +97,7 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         access_log=False,  # the unit's own log says who did what
         server_header=False,
         proxy_headers=False,
+        backlog=BACKLOG,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=LARGEST_HEAD,
@@ -147,5 +109,11 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
             f"{address.certificate} and {address.private_key} cannot be used: {error}",
             hint="name PEM files that belong together",
         ) from error
+    limits = Limits(unit.settings.patience)
+    config.http_protocol_class = partial(Protocol, limits)  # type: ignore[assignment]
+    if config.ssl:
+        secured = partial(Secured, limits, config.ssl)
+        config.http_protocol_class, config.ssl = secured, None  # type: ignore[assignment]
+    allow_open_files()
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
