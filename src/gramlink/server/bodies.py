@@ -19,7 +19,7 @@ from gramlink.server.errors import Refusal, storing, unknown
 
 LARGEST_JSON = 2**20
 LARGEST_RECIPIENT = 2**10
-PIECE = 2**20  # bytes written at once
+PIECE = 2**18  # bytes written at once; each of many uploads holds so many
 
 Result = TypeVar("Result")
 

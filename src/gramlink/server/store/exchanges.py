@@ -3,6 +3,7 @@
 import sqlite3
 from dataclasses import dataclass
 
+_AT_ONCE = 200  # exchanges changed in one transaction, for which all others wait
 _KEPT = "deleted IS NULL AND erased IS NULL"
 # what is being linked ends soon, and is erased some time after that
 _DUE = (
@@ -88,8 +89,8 @@ class Exchanges:
         return self._db.execute(due, (now,)).fetchone() is not None
 
     def to_plan(self) -> list[ExchangeRow]:
-        """Those whose erasing is not yet planned."""
-        query = f"SELECT * FROM exchanges WHERE {_KEPT} AND erase IS NULL"  # noqa: S608
+        """Some of those whose erasing is not yet planned."""
+        query = f"SELECT * FROM exchanges WHERE {_KEPT} AND erase IS NULL LIMIT {_AT_ONCE}"  # noqa: S608
         return [ExchangeRow(**row) for row in self._db.execute(query)]
 
     def plan_erasing(self, number: int, erase: str) -> None:
@@ -97,8 +98,9 @@ class Exchanges:
         self._db.execute("UPDATE exchanges SET erase = ? WHERE number = ?", (erase, number))
 
     def to_erase(self, now: str) -> list[ExchangeRow]:
-        """Those whose files are due to be erased."""
-        rows = self._db.execute(_DUE.replace("SELECT 1", "SELECT *"), (now,))
+        """Some of those whose files are due to be erased."""
+        query = f"{_DUE.replace('SELECT 1', 'SELECT *')} LIMIT {_AT_ONCE}"
+        rows = self._db.execute(query, (now,))
         return [ExchangeRow(**row) for row in rows]
 
     def erase(self, number: int, erased: str) -> None:
