@@ -170,8 +170,8 @@ def table() -> str:
         f"A server with {EXCHANGES:,} exchanges, {IDLE:,} connections on which nothing is asked, "
         f"{SLOW} bodies that arrive at a byte a second, {UPLOADING} parties that upload at once, "
         f"{PIECE / 2**20 / PACE:g} MiB a second each, and an operator who looks through the "
-        f"exchanges; {SECONDS} s on loopback, with the clients in one process on the same two cores. Answered: "
-        f"{answered}. The server took {peak:.0f} MB at most.\n\n"
+        f"exchanges; {SECONDS} s on loopback, with the clients in one process on the same two "
+        f"cores. Answered: {answered}. The server took {peak:.0f} MB at most.\n\n"
         + markdown(("a call", "calls", "median, ms", "99th percentile, ms", "longest, ms"),
                    calls.rows())
     )  # fmt: skip

@@ -327,10 +327,10 @@ def test_a_page_of_ten_thousand_exchanges_takes_a_few_queries(unit, operator):
             for name in NAMES:
                 db.parties.add(exchange, name, "links")
     steps, statements = [], []
-    unit.store._db.set_progress_handler(lambda: steps.append(1), 1000)
-    unit.store._db.set_trace_callback(statements.append)
+    unit.store._reading.set_progress_handler(lambda: steps.append(1), 1000)
+    unit.store._reading.set_trace_callback(statements.append)
     listed = operator.get("/api/exchanges?after=x5000").json()
-    unit.store._db.set_progress_handler(None, 0)
+    unit.store._reading.set_progress_handler(None, 0)
     assert names_in(listed)[0] == "x4999"
     assert listed["total"] == 10_000
     assert len(steps) < 100

@@ -186,9 +186,12 @@ def alive(pid):
 
 
 def test_an_answer_is_not_held_back_until_its_head_is_acknowledged():
-    with listener.listening(listener.Address(port=0)) as socket_:
-        with socket.create_connection(socket_.getsockname()), socket_.accept()[0] as accepted:
-            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    with (
+        listener.listening(listener.Address(port=0)) as socket_,
+        socket.create_connection(socket_.getsockname()),
+        socket_.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_second_server_on_the_same_folder_is_refused(server):
