@@ -1,6 +1,7 @@
 """A linkage unit's server in a crowd: how long a party's call takes while many others ask too."""
 
 import os
+import random
 import resource
 import socket
 import tempfile
@@ -26,6 +27,7 @@ EXCHANGES, IDLE, UPLOADING, SLOW = 10_000, 1_000, 50, 50
 SECONDS = 30
 BUNDLE, PIECE = 8 * 2**20, 2**20
 PACE = 1.0  # seconds between two pieces of a party's bundle
+AT_FIRST = 8.0  # seconds within which all have begun
 NAMES = ("hospital", "registry")
 TOML = "[fields.surname]\n"
 
@@ -66,6 +68,7 @@ def filled(folder: Path) -> list[tuple[str, str]]:
         for number in range(EXCHANGES):
             name = f"exchange-{number}"
             exchange = db.exchanges.add(name, TOML, "2026-01-01T00:00:00Z")
+            db.exchanges.plan_erasing(exchange, "2099-01-01T00:00:00Z")
             parties = [db.parties.add(exchange, party, "links") for party in NAMES]
             for party in parties:
                 db.parties.give_recipient(party, gl.new_identity().recipient.key)
@@ -81,6 +84,7 @@ def filled(folder: Path) -> list[tuple[str, str]]:
 def upload(unit: Unit, exchange: str, token: str, calls: Calls, over: threading.Event) -> None:
     """Upload a bundle in pieces, look how the exchange stands in between, and withdraw it."""
     path, client = f"/api/exchanges/{exchange}", connected(unit, token)
+    over.wait(random.uniform(0, AT_FIRST))
     began = perf_counter()
     while not over.is_set():
         # no real bundle: this is about what comes before a worker opens it
@@ -112,6 +116,7 @@ def crawl(unit: Unit, exchange: str, token: str, over: threading.Event) -> None:
     """Send a body at a byte a second."""
     client = connected(unit, token)
     told = {"size": BUNDLE, "sha256": "0" * 64}
+    over.wait(random.uniform(0, AT_FIRST))
     client.post(f"/api/exchanges/{exchange}/upload", json=told)
     client.close()
     head = (
@@ -131,6 +136,7 @@ def connected(unit: Unit, token: str) -> httpx.Client:
         headers={"Authorization": f"Bearer {token}"},
         timeout=60,
         trust_env=False,
+        verify=False,  # there is no TLS, and reading all authorities takes a while
     )
 
 

@@ -277,6 +277,21 @@ def test_clients_that_ask_nothing_keep_nobody_out(server, pair):
             assert server.ask("GET", "/api/unit", token=None).status_code == 200
 
 
+def test_a_party_with_many_connections_keeps_out_nobody_but_itself(server, pair):
+    hospital, registry = pair
+    answers = []
+    with ExitStack() as held:
+        for _ in range(17):
+            connection = held.enter_context(server.connect())
+            connection.sendall(head("GET", hospital.path, hospital.token))
+            answers.append(connection.recv(4096)[9:12])
+        asked = {"Authorization": f"Bearer {registry.token}"}
+        url = f"http://127.0.0.1:{server.port}{registry.path}"
+        assert httpx.get(url, headers=asked, trust_env=False).status_code == 200
+    assert answers[:14] == [b"200"] * 14
+    assert answers[-1] == b"429"
+
+
 def test_clients_that_do_not_read_do_not_keep_others_out_for_long(server):
     """Each asks for much over one connection, and never reads a byte of it."""
     if not os.path.exists("/proc/net/tcp"):  # noqa: PTH110
