@@ -140,8 +140,8 @@ def connected(unit: Unit, token: str) -> httpx.Client:
     )
 
 
-def measured(folder: Path) -> tuple[Calls, float]:
-    """All calls, and the most memory of the server, in MB."""
+def measured(folder: Path) -> tuple[Calls, float, float]:
+    """All calls, the most memory of the server, in MB, and its share of a processor."""
     tokens = filled(folder)
     unit, calls, over = Unit(folder), Calls(), threading.Event()
     uploading, slow = tokens[:UPLOADING], tokens[UPLOADING:]
@@ -155,13 +155,15 @@ def measured(folder: Path) -> tuple[Calls, float]:
             threads = [threading.Thread(target=one) for one in work]
             for thread in threads:
                 thread.start()
+            before = unit.processor
             sleep(SECONDS)
+            share = (unit.processor - before) / SECONDS
             over.set()
             for thread in threads:
                 thread.join()
     finally:
         unit.stop()
-    return calls, unit.peak
+    return calls, unit.peak, share
 
 
 def table() -> str:
@@ -169,7 +171,7 @@ def table() -> str:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
     with tempfile.TemporaryDirectory() as folder:
-        calls, peak = measured(Path(folder) / "unit")
+        calls, peak, share = measured(Path(folder) / "unit")
     answered = ", ".join(f"{count:,} with {status}" for status, count in calls.statuses.items())
     return (
         "### In a crowd\n\n"
@@ -177,7 +179,8 @@ def table() -> str:
         f"{SLOW} bodies that arrive at a byte a second, {UPLOADING} parties that upload at once, "
         f"{PIECE / 2**20 / PACE:g} MiB a second each, and an operator who looks through the "
         f"exchanges; {SECONDS} s on loopback, with the clients in one process on the same two "
-        f"cores. Answered: {answered}. The server took {peak:.0f} MB at most.\n\n"
+        f"cores. Answered: {answered}. The server took {peak:.0f} MB at most, and "
+        f"{share:.0%} of one processor; the machine's load was {os.getloadavg()[0]:.0f}.\n\n"
         + markdown(("a call", "calls", "median, ms", "99th percentile, ms", "longest, ms"),
                    calls.rows())
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """A linkage unit's server process, watched while it runs."""
 
+import os
 import re
 import signal
 import subprocess
@@ -53,6 +54,12 @@ class Unit:
                 for task in Path(f"/proc/{pid}/task").iterdir():
                     for child in (task / "children").read_text().split():
                         self.worker_peak = max(self.worker_peak, _resident(int(child)))
+
+    @property
+    def processor(self) -> float:
+        """The seconds that the server has had of a processor."""
+        told = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
     def client(self, token: str) -> Client:
         """A party's client."""
