@@ -1,8 +1,8 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, linkage, persons, attack, audit, privacy, load (default: these); crowd, the
-last part of load alone; or matrix, which takes a quarter of an hour on two cores. `--output FILE`
-keeps the page.
+ARGS: any of speed, join, linkage, persons, attack, audit, privacy, load (default: these); crowd,
+the last part of load alone; or matrix, which takes a quarter of an hour on two cores. `--output
+FILE` keeps the page.
 """
 
 import argparse
