@@ -15,6 +15,7 @@ import gramlink as gl
 from benchmarks import crowd
 from benchmarks.common import markdown
 from benchmarks.serving import MEMORY, Unit
+from gramlink.bundles.sealing import seal_from, unseal_from
 from gramlink.exchange.client import Client
 from gramlink.lab.datasets import persons
 from gramlink.server import exchanges
@@ -75,9 +76,8 @@ class Sender:
             sleep(0.2)
         file = io.BytesIO()
         self.client.results(self.exchange, file)
-        return gl.Results.from_bytes(
-            gl.unseal(file.getvalue(), self.identity, "results"), "results"
-        )
+        opened, _ = unseal_from(file.getvalue(), self.identity, "results")
+        return gl.Results.from_bytes(opened, "results")
 
 
 def bundles(rows: int) -> list[gl.Bundle]:
@@ -105,7 +105,7 @@ def senders(unit: Unit, name: str, two: list[gl.Bundle]) -> list[Sender]:
         client, identity = unit.client(tokens[bundle.owner].text), gl.new_identity()
         client.put_recipient(name, identity.recipient.key)
         addressed = replace(bundle, exchange=name, reply=identity.recipient)
-        sealed = gl.seal(addressed.to_bytes(), [recipient])
+        sealed = seal_from(addressed.to_bytes(), identity, recipient)
         found.append(Sender(client, name, identity, sealed))
     for sender, other, to in (
         (found[0], found[1], NAMES[1]),
