@@ -1,7 +1,8 @@
 """All measurements as Markdown tables: `make bench`, or `make bench ARGS="speed"`.
 
-ARGS: any of speed, join, linkage, persons, attack, audit, privacy, load (default: these), or
-matrix, which takes a quarter of an hour on two cores; and `--output FILE` to keep the page.
+ARGS: any of speed, join, linkage, persons, attack, audit, privacy, load (default: these); crowd,
+the last part of load alone; or matrix, which takes a quarter of an hour on two cores. `--output
+FILE` keeps the page.
 """
 
 import argparse
@@ -11,7 +12,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import attack, audit, join, linkage, load, matrix, persons, privacy, speed
+from benchmarks import attack, audit, crowd, join, linkage, load, matrix, persons, privacy, speed
 
 PARTS = {
     "speed": speed.table,
@@ -22,9 +23,10 @@ PARTS = {
     "audit": audit.table,
     "privacy": privacy.table,
     "load": load.table,
+    "crowd": crowd.table,
     "matrix": matrix.table,
 }
-LONG = ("matrix",)
+APART = ("crowd", "matrix")
 
 HEAD = """\
 # Measurements
@@ -41,7 +43,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS])
     parser.add_argument("--output", type=Path)
     chosen = parser.parse_args()
-    parts = chosen.parts or [part for part in PARTS if part not in LONG]
+    parts = chosen.parts or [part for part in PARTS if part not in APART]
     page = HEAD.format(
         arguments=" ".join(
             [*chosen.parts, f"--output {chosen.output}"] if chosen.output else parts

@@ -3,12 +3,7 @@
 import hashlib
 import io
 import os
-import re
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -17,7 +12,10 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 import gramlink as gl
+from benchmarks import crowd
 from benchmarks.common import markdown
+from benchmarks.serving import MEMORY, Unit
+from gramlink.bundles.sealing import seal_from, unseal_from
 from gramlink.exchange.client import Client
 from gramlink.lab.datasets import persons
 from gramlink.server import exchanges
@@ -25,7 +23,6 @@ from gramlink.server.plan import Plan
 from gramlink.server.unit import opened
 
 EXCHANGES, ROWS, LARGE = 10, 100_000, 1_000_000
-MEMORY = 4 * 2**30
 TOML = "\n".join(
     f'[fields.{name}]\nkind = "{kind}"'
     for name, kind in {
@@ -37,58 +34,6 @@ TOML = "\n".join(
     }.items()
 )
 NAMES = ("hospital", "registry")
-
-
-class Unit:
-    """A server process on a folder, watched while it runs."""
-
-    def __init__(self, data: Path) -> None:
-        self.data, self.port = data, 0
-        self.peak = self.worker_peak = 0.0
-        self._over = threading.Event()
-        self.start()
-        threading.Thread(target=self._watch, daemon=True).start()
-
-    def start(self) -> None:
-        """Start the server, on the same port as before."""
-        command = [sys.executable, "-c", "from gramlink.cli import main; main()", "unit", "serve"]
-        options = ["--data", self.data, "--port", self.port, "--memory", MEMORY]
-        self.process = subprocess.Popen(
-            [*command, *map(str, options)], stdout=subprocess.PIPE, text=True
-        )
-        assert self.process.stdout is not None
-        self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().strip())[1])  # type: ignore[index]
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
-
-    def kill(self) -> None:
-        """End the server as a power cut would."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self) -> None:
-        """End the server."""
-        self._over.set()
-        self.process.terminate()
-        self.process.wait()
-
-    def _watch(self) -> None:
-        while not self._over.wait(0.05):
-            with suppress(OSError):
-                pid = self.process.pid
-                self.peak = max(self.peak, _resident(pid))
-                for task in Path(f"/proc/{pid}/task").iterdir():
-                    for child in (task / "children").read_text().split():
-                        self.worker_peak = max(self.worker_peak, _resident(int(child)))
-
-    def client(self, token: str) -> Client:
-        """A party's client."""
-        return Client(f"http://127.0.0.1:{self.port}", token, patience=120)
-
-
-def _resident(pid: int) -> float:
-    """The most memory that a process has had, in MB."""
-    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1000 if found else 0.0
 
 
 @contextmanager
@@ -124,16 +69,15 @@ class Sender:
     def results(self) -> gl.Results:
         """Wait for the results, and open them."""
         while not any(
-            party["results"]["ready"]
-            for party in self.client.exchange(self.exchange)["parties"]
-            if party["results"]["bytes"]
+            party.results.ready
+            for party in self.client.exchange(self.exchange).parties
+            if party.results.bytes
         ):
             sleep(0.2)
         file = io.BytesIO()
         self.client.results(self.exchange, file)
-        return gl.Results.from_bytes(
-            gl.unseal(file.getvalue(), self.identity, "results"), "results"
-        )
+        opened, _ = unseal_from(file.getvalue(), self.identity, "results")
+        return gl.Results.from_bytes(opened, "results")
 
 
 def bundles(rows: int) -> list[gl.Bundle]:
@@ -161,7 +105,7 @@ def senders(unit: Unit, name: str, two: list[gl.Bundle]) -> list[Sender]:
         client, identity = unit.client(tokens[bundle.owner].text), gl.new_identity()
         client.put_recipient(name, identity.recipient.key)
         addressed = replace(bundle, exchange=name, reply=identity.recipient)
-        sealed = gl.seal(addressed.to_bytes(), [recipient])
+        sealed = seal_from(addressed.to_bytes(), identity, recipient)
         found.append(Sender(client, name, identity, sealed))
     for sender, other, to in (
         (found[0], found[1], NAMES[1]),
@@ -287,6 +231,8 @@ def table() -> str:
         f"70 %; in all, {100 * (again - 1):.0f} % more bytes are sent than the file has. "
         "Plain files: the same bytes written and synced by as many threads at once.\n\n"
         + markdown(head, rows)
+        + "\n"
+        + crowd.table()
     )
 
 

@@ -157,7 +157,7 @@ class FakeUnit:
         self.parties = sorted([me, *peers])
         self.recipients, self.mined, self.bundles, self.results = {}, {}, {}, {}
         self.upload, self.part, self.refused, self.failed = None, b"", "", ""
-        self.asked = []
+        self.asked, self.erase = [], None
         self.trouble = lambda _: None
         self.tamper = lambda _, content: content
 
@@ -207,6 +207,10 @@ class FakeUnit:
             return self.relay(request.method, rest.removeprefix("/mined/"), body)
         if rest.startswith("/upload"):
             return self.take(request, body)
+        if (request.method, rest) == ("DELETE", "/bundle"):
+            self.bundles.pop(self.me, None)
+            self.upload, self.part = None, b""
+            return 204, b""
         if rest == "/results":
             self.link()
             return 200, self.results[self.me]
@@ -281,7 +285,7 @@ class FakeUnit:
             parties=tuple(self.party(name, done) for name in self.parties),
             progress=wire.Progress(step=None, done=0, total=0),
             summary=None,
-            erase=None,
+            erase=self.erase,
             erased=None,
         )
 

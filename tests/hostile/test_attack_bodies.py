@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import ExitStack
 
+import httpx
 import pytest
 
 from gramlink.bundles.sealing import seal
@@ -263,14 +264,32 @@ def test_a_request_that_two_readers_would_read_differently_does_nothing(server, 
         assert answer.count(b"HTTP/1.1 ") == 1
 
 
-def test_clients_that_ask_nothing_do_not_keep_others_out_for_long(server):
-    """Many connections that are open and silent are closed, and others are answered again."""
+def test_clients_that_ask_nothing_keep_nobody_out(server, pair):
+    """Many connections that are open and silent: whoever asks is answered, and at once."""
     with ExitStack() as held:
-        for _ in range(270):
+        for _ in range(300):
             connection = held.enter_context(server.connect())
             connection.sendall(b"GET /api/unit HTTP/1.1\r\nHost: ")
-        until(lambda: server.ask("GET", "/api/unit", token=None).status_code == 200, "an answer")
-    until(lambda: server.ask("GET", "/api/unit", token=None).status_code == 200, "an answer")
+        for _ in range(5):
+            asked = {"Authorization": f"Bearer {pair[0].token}"}
+            url = f"http://127.0.0.1:{server.port}{pair[0].path}"
+            assert httpx.get(url, headers=asked, trust_env=False).status_code == 200
+            assert server.ask("GET", "/api/unit", token=None).status_code == 200
+
+
+def test_a_party_with_many_connections_keeps_out_nobody_but_itself(server, pair):
+    hospital, registry = pair
+    answers = []
+    with ExitStack() as held:
+        for _ in range(17):
+            connection = held.enter_context(server.connect())
+            connection.sendall(head("GET", hospital.path, hospital.token))
+            answers.append(connection.recv(4096)[9:12])
+        asked = {"Authorization": f"Bearer {registry.token}"}
+        url = f"http://127.0.0.1:{server.port}{registry.path}"
+        assert httpx.get(url, headers=asked, trust_env=False).status_code == 200
+    assert answers[:14] == [b"200"] * 14
+    assert answers[-1] == b"429"
 
 
 def test_clients_that_do_not_read_do_not_keep_others_out_for_long(server):

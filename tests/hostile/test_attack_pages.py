@@ -120,7 +120,20 @@ def home(text):
     limits = told(wire.Limits, bundle_bytes=2**32, mined_bytes=2**26)
     key = SimpleNamespace(key=text)
     unit = told(wire.UnitInfo, gramlink=text, recipient=key, fingerprint=text, limits=limits)
-    return pages.operator_home([exchange(text, "bundles")], unit, OPERATOR)
+    return pages.operator_home(listed(text), unit, OPERATOR)
+
+
+def listed(text):
+    """A page of a list in which there are more exchanges."""
+    parties = [
+        told(wire.PartyGlance, name=f"{text} {place}", results="none", **far)
+        for place, far in enumerate(({"bundle": "refused"}, {"bundle": "none", "withdrawn": True}))
+    ]
+    ages = {"created": text, "erase": text, "erased": text}
+    one = told(
+        wire.ExchangeGlance, name=text, stage="bundles", reason=text, parties=parties, **ages
+    )
+    return told(wire.ExchangeList, exchanges=(one,), total=2, next=text)
 
 
 def log(text):

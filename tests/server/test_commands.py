@@ -78,16 +78,29 @@ def test_exchanges_are_listed_and_shown(run):
     run(*NEW)
     assert run("list").output == "trial  joining  hospital not joined, St. Mary's not joined\n"
     assert "stage joining" in run("show", "trial").output
-    assert [one["name"] for one in json.loads(run("list", "--json").output)] == ["trial"]
+    assert [one["name"] for one in json.loads(run("list", "--json").output)["exchanges"]] == [
+        "trial"
+    ]
     run("show", "other", ok=False)
 
 
 def test_how_far_parties_are_is_told(run, at_bundles):
     at_bundles[0].announce(bytes(2000))
     at_bundles[0].patch(bytes(1000))
-    out = run("list").output
-    assert "hospital uploading, 1,000 of 2,000 bytes" in out
-    assert "registry sent what it mined to hospital" in out
+    assert "hospital uploading, registry sent what it mined" in run("list").output
+    out = run("show", "stroke-2026").output
+    assert "hospital, who gets links: uploading, 1,000 of 2,000 bytes" in out
+    assert "registry, who gets links: sent what it mined to hospital" in out
+
+
+def test_a_long_list_comes_in_pages(run, make):
+    for name in ("a", "b", "c"):
+        make(name)
+    out = run("list", "--most", "2").output.splitlines()
+    assert [line.split()[0] for line in out] == ["c", "b", "2"]
+    assert out[-1] == "2 of 3 exchanges; --after b lists older ones"
+    assert [line.split()[0] for line in run("list", "--after", "b").output.splitlines()] == ["a"]
+    assert "no such exchange" in str(run("list", "--after", "x", ok=False).exception)
 
 
 def test_tokens_are_renewed_and_revoked(run, tmp_path, app):

@@ -66,7 +66,7 @@ def test_an_exchange_that_makes_no_sense_is_refused(operator, changed, says):
     answer = operator.ask("POST", "/api/exchanges", content=content, says=422).json()
     assert answer.keys() == {"error", "hint"}
     assert says.lower() in answer["error"].lower()
-    assert operator.get("/api/exchanges").json() == []
+    assert operator.get("/api/exchanges").json()["exchanges"] == []
 
 
 @pytest.mark.parametrize("part", ["name", "schema", "parties"])
@@ -257,7 +257,84 @@ def test_the_unit_says_what_it_is_to_everybody(anybody, unit):
 def test_exchanges_are_listed_the_latest_first(make, operator):
     make("a")
     make("b")
-    assert [one["name"] for one in operator.get("/api/exchanges").json()] == ["b", "a"]
+    assert names_in(operator.get("/api/exchanges").json()) == ["b", "a"]
+
+
+def names_in(listed):
+    return [one["name"] for one in listed["exchanges"]]
+
+
+def test_exchanges_are_listed_in_pages(make, operator):
+    for name in "abcde":
+        make(name)
+    operator.ask("DELETE", "/api/exchanges/c", says=204)
+    first = operator.get("/api/exchanges?most=2").json()
+    assert (names_in(first), first["total"], first["next"]) == (["e", "d"], 4, "d")
+    last = operator.get("/api/exchanges?most=2&after=d").json()
+    assert (names_in(last), last["total"], last["next"]) == (["b", "a"], 4, None)
+    assert names_in(operator.get("/api/exchanges?after=a").json()) == []
+    operator.get("/api/exchanges?after=c", 404)
+    for wrong in ("most=0", "most=1001", f"after={'x' * 101}"):
+        operator.get(f"/api/exchanges?{wrong}", 422)
+    operator.get("/?after=d", 200, headers={"Cookie": f"gramlink={operator.token}"})
+
+
+def test_a_list_says_of_each_exchange_what_the_exchange_says_of_itself(
+    make, operator, unit, at_bundles
+):
+    """The list is one query of its own; both say the same at every stage."""
+
+    def agree():
+        seen = operator.view()
+        (listed,) = (
+            one
+            for one in operator.get("/api/exchanges").json()["exchanges"]
+            if one["name"] == seen["name"]
+        )
+        for key in ("name", "created", "stage", "reason", "erase", "erased"):
+            assert listed[key] == seen[key]
+        for short, party in zip(listed["parties"], seen["parties"], strict=True):
+            assert short["name"] == party["name"]
+            assert short["joined"] == (party["recipient"] is not None)
+            assert short["mined_sent"] == len(party["mined_sent_to"])
+            assert short["bundle"] == party["bundle"]["state"]
+            assert short["withdrawn"] == (party["bundle"]["withdrawn"] is not None)
+            done = party["results"]
+            kind = "fetched" if done["fetched"] else "ready" if done["ready"] else "none"
+            assert short["results"] == kind
+        return listed["stage"]
+
+    make("joining")
+    stages = [agree()]
+    at_bundles[0].announce(bytes(100))
+    stages.append(agree())
+    sql(unit, "UPDATE parties SET state = 'accepted' WHERE exchange = 1")
+    stages.append(agree())
+    sql(unit, "UPDATE exchanges SET ended = '2026-01-01T00:00:00Z' WHERE number = 1")
+    given = "results_bytes = 9, results_sha256 = ?, fetched = 'x'"
+    sql(unit, f"UPDATE parties SET {given} WHERE number = 1", "ab" * 32)
+    stages.append(agree())
+    sql(unit, "UPDATE exchanges SET failed = 'why', erased = 'x' WHERE number = 1")
+    stages.append(agree())
+    assert stages == ["bundles", "bundles", "linking", "done", "failed"]
+
+
+def test_a_page_of_ten_thousand_exchanges_takes_a_few_queries(unit, operator):
+    """Counted in steps of SQLite's machine, which no load of this machine changes."""
+    with unit.store.change() as db:
+        for number in range(10_000):
+            exchange = db.exchanges.add(f"x{number}", SCHEMA, "2026-01-01T00:00:00Z")
+            for name in NAMES:
+                db.parties.add(exchange, name, "links")
+    steps, statements = [], []
+    unit.store._reading.set_progress_handler(lambda: steps.append(1), 1000)
+    unit.store._reading.set_trace_callback(statements.append)
+    listed = operator.get("/api/exchanges?after=x5000").json()
+    unit.store._reading.set_progress_handler(None, 0)
+    assert names_in(listed)[0] == "x4999"
+    assert listed["total"] == 10_000
+    assert len(steps) < 100
+    assert len([one for one in statements if one.startswith(("SELECT", "WITH"))]) < 8
 
 
 def test_parties_are_the_ones_that_were_named(make):

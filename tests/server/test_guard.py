@@ -118,7 +118,7 @@ def test_what_nobody_foresaw_is_answered_and_not_quoted(operator, monkeypatch, c
     def broken(*_):
         raise ValueError("MILLER")
 
-    monkeypatch.setattr("gramlink.server.views.of_all", broken)
+    monkeypatch.setattr("gramlink.server.views.of_page", broken)
     answer = operator.get("/api/exchanges", 500)
     assert answer.json()["error"] == "something went wrong in the linkage unit"
     assert answer.headers["x-content-type-options"] == "nosniff"

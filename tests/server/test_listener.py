@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from itertools import permutations
 from urllib.parse import quote
 
@@ -182,6 +183,15 @@ def alive(pid):
     except ProcessLookupError:
         return False
     return True
+
+
+def test_an_answer_is_not_held_back_until_its_head_is_acknowledged():
+    with (
+        listener.listening(listener.Address(port=0)) as socket_,
+        socket.create_connection(socket_.getsockname()),
+        socket_.accept()[0] as accepted,
+    ):
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_second_server_on_the_same_folder_is_refused(server):
@@ -373,7 +383,27 @@ def test_a_certificate_makes_it_https(tmp_path):
         token = (server.folder / "operator.token").read_text().strip()
         answer = client.post("/sign-in", data={"token": token})
         assert "Secure" in answer.headers["set-cookie"]
-    server.stop()
+    with ExitStack() as held:
+        allow_files(server, 256)
+        for _ in range(300):  # which never begin with TLS
+            held.enter_context(server.connect())
+        answer = httpx.get(f"{server.url}/api/unit", verify=trusted, trust_env=False)
+        assert answer.status_code == 200
+    with server.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert b"HTTP" not in connection.recv(100)
+    code, err = server.stop()
+    assert code == 143
+    assert len(err.splitlines()) <= 1  # however many connections found too many files open
+
+
+def allow_files(server, most):
+    """Have the system permit a server so many open files, where it can."""
+    if sys.platform == "linux":
+        import resource
+
+        before = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (most, before[1]))
 
 
 @pytest.mark.parametrize(

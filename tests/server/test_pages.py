@@ -17,7 +17,7 @@ from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import new_identity, seal_from, unseal_from, write_recipient
 from gramlink.cli import app
 from gramlink.exchange.values import read
-from gramlink.exchange.wire import ExchangeInfo, LogInfo, TokenInfo, UnitInfo
+from gramlink.exchange.wire import ExchangeInfo, ExchangeList, LogInfo, TokenInfo, UnitInfo
 from gramlink.parties.answers import answer
 from gramlink.server import pages
 
@@ -110,9 +110,27 @@ def exchange_page(seen, viewer):
     return pages.exchange_page(told(ExchangeInfo, seen), told(TokenInfo, viewer))
 
 
-def operator_home(listed):
-    exchanges = [told(ExchangeInfo, seen) for seen in listed]
-    return pages.operator_home(exchanges, told(UnitInfo, UNIT), told(TokenInfo, OPERATOR))
+def glance(seen):
+    """What a list says of an exchange."""
+    parties = [
+        {
+            "name": one["name"],
+            "joined": one["recipient"] is not None,
+            "mined_sent": len(one["mined_sent_to"]),
+            "bundle": one["bundle"]["state"],
+            "withdrawn": bool(one["bundle"].get("withdrawn")),
+            "results": "ready" if one["results"]["ready"] else "none",
+        }
+        for one in seen["parties"]
+    ]
+    kept = ("name", "created", "stage", "reason", "erase", "erased")
+    return {"parties": parties, **{key: seen[key] for key in kept}}
+
+
+def operator_home(seen, total=None, after=None):
+    found = {"exchanges": list(map(glance, seen)), "total": total or len(seen), "next": after}
+    listed = told(ExchangeList, found)
+    return pages.operator_home(listed, told(UnitInfo, UNIT), told(TokenInfo, OPERATOR))
 
 
 def log_page(entries, intact=True):
@@ -291,8 +309,8 @@ def test_an_exchange_that_failed_ticks_only_the_stages_it_came_through():
         ("mined", "none", "Send what you mined, sealed, to registry", {"mined"}),
         ("bundles", "none", "Make your bundle and", {"bundle"}),
         ("bundles", "uploading", "choose the same file again", {"bundle"}),
-        ("bundles", "checking", "is being checked", set()),
-        ("bundles", "accepted", "Your bundle is accepted. Waiting for registry.", set()),
+        ("bundles", "checking", "is being checked", {"withdraw"}),
+        ("bundles", "accepted", "Your bundle is accepted. Waiting for registry.", {"withdraw"}),
         ("bundles", "refused", "Your bundle was refused: it is for another exchange", {"bundle"}),
         ("linking", "none", "are being linked", set()),
         ("done", "none", "Your results are ready", {"results"}),
@@ -457,6 +475,14 @@ def test_the_first_page_shows_each_exchange_at_a_glance():
     text = Parsed(operator_home([view("bundles", state="refused"), view("done")])).text
     assert "hospital: bundle refused" in text
     assert "registry: results are ready" in text
+
+
+def test_the_first_page_leads_to_older_exchanges():
+    page = operator_home([view()], total=12_345, after="heart")
+    assert "1 of 12,345 exchanges" in Parsed(page).text
+    assert 'href="/?after=heart"' in page
+    assert "/?after" not in operator_home([view()], total=2)
+    assert "There are no older exchanges" in operator_home([], total=2)
 
 
 def colours(css, scheme):

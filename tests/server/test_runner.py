@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from gramlink.exchange.wire import Summary
 from gramlink.io import clock
 from gramlink.server import exchanges, runner
 from gramlink.server.runner import Runner
@@ -42,7 +43,8 @@ def scripted(monkeypatch):
 
 
 def job_row(unit, number=1):
-    return sql(unit, "SELECT * FROM jobs WHERE number = ?", number)[0]
+    found = sql(unit, "SELECT * FROM jobs WHERE number = ?", number)
+    return found[0] if found else None
 
 
 @pytest.fixture
@@ -197,17 +199,106 @@ def test_files_are_erased_when_their_time_has_come(unit, at_bundles, operator, s
     prepared(Settings(unit.folder.path)).store.close()
 
 
+def test_an_exchange_that_never_ends_is_given_up_and_erased(
+    unit, checking, operator, scripted, log_of, run_out
+):
+    processes = scripted(SLEEP)
+    hospital = checking[0]
+    with Runner(unit).running():
+        wait_for(lambda: processes)
+        open_until = wait_for(lambda: hospital.view()["erase"])
+        assert open_until[:10] == clock.days_after(clock.now(), 180)[:10]
+        run_out()
+        wait_for(lambda: not unit.folder.of(1).exists())
+        assert processes[0].wait() == -9
+    view = hospital.view()
+    assert (view["stage"], bool(view["erased"])) == ("failed", True)
+    assert view["reason"].startswith("it was not linked by 2020-01-01T00:00:00Z")
+    assert [what for who, what in log_of()][-2:] == ["gave up the exchange", "erased the files"]
+    assert job_row(unit, 1) is None
+    hospital.announce(b"other", 409)
+    hospital.send_mined("registry", 404)
+    assert operator.get("/api/log").json()["intact"]
+
+
+def test_what_is_being_linked_is_not_given_up(unit, at_bundles, scripted, run_out):
+    """It ends soon, and only then is it known how long its results are kept."""
+    sql(unit, "UPDATE parties SET state = 'accepted'")
+    with unit.store.change() as db:
+        db.jobs.queue(1, "link")
+    processes = scripted(SLEEP)
+    with Runner(unit).running():
+        wait_for(lambda: processes and at_bundles[0].view()["erase"])
+        run_out()
+        looks = len(processes)
+        with unit.store.read() as db:
+            assert not db.exchanges.is_erasing_due(clock.now())
+        with unit.store.change() as db:
+            exchanges.finish(db, db.jobs.find(1), Summary(pairs=(), clusters=0), {})
+        kept = wait_for(lambda: at_bundles[0].view()["erase"])
+    assert kept[:10] == clock.days_after(clock.now(), 30)[:10]
+    assert at_bundles[0].view()["stage"] == "done"
+    assert unit.folder.of(1).exists()
+    assert looks == len(processes) == 1
+
+
+@pytest.fixture
+def run_out(unit):
+    """Let the time of all exchanges be over."""
+    return lambda: sql(unit, "UPDATE exchanges SET erase = '2020-01-01T00:00:00Z'")
+
+
+FULL = "import sys; sys.exit(75)"
+
+
+def test_a_job_that_lacks_room_waits_for_it_and_says_so(
+    unit, checking, operator, scripted, monkeypatch, log_of
+):
+    monkeypatch.setattr(runner, "_later", lambda _: "2020-01-01T00:00:00Z")
+    processes = scripted(FULL, FULL, SLEEP)
+    monkeypatch.setattr(type(unit.folder), "free", lambda _: 10**9 if len(processes) < 2 else 0)
+    with Runner(unit).running():
+        wait_for(lambda: job_row(unit)["waits"] == 2)
+        unit.told()
+        assert checking[0].me()["bundle"]["state"] == "checking"
+        assert operator.view()["progress"]["step"] == "waiting for room on the unit's disk"
+        page = operator.get("/exchanges/stroke-2026", headers={"Accept": "text/html"}).text
+        assert "Waiting for room on the unit&#39;s disk" in page
+        assert len(processes) == 2
+        monkeypatch.setattr(type(unit.folder), "free", lambda _: 10**9)
+        wait_for(lambda: len(processes) == 3)
+    assert log_of().count(("unit", "will check again")) == 1
+
+
+def test_a_job_that_always_lacks_room_ends_in_the_end(unit, checking, scripted, monkeypatch):
+    monkeypatch.setattr(runner, "_later", lambda _: "2020-01-01T00:00:00Z")
+    monkeypatch.setattr(runner, "MOST_WAITS", 3)
+    processes = scripted(FULL)
+    with Runner(unit).running():
+        found = wait_for(lambda: (me := checking[0].me()["bundle"])["state"] == "refused" and me)
+    assert found["reason"].startswith("the linkage unit's disk is full, and still was")
+    assert len(processes) == 3
+
+
+def test_attempts_at_a_job_that_lacks_room_come_less_and_less_often():
+    waits = [clock.seconds_until(runner._later(number)) for number in range(1, 21)]
+    assert waits[0] <= 5
+    assert waits == sorted(waits)
+    assert 595 <= waits[-1] <= 600
+    assert 2 * 3600 < sum(waits) < 4 * 3600
+
+
 def test_trouble_with_the_tables_does_not_stop_the_runner(
     unit, checking, scripted, monkeypatch, capsys
 ):
     processes = scripted(SLEEP)
     real, calls = Jobs.is_waiting, []
 
-    def troubled(jobs):
+    def troubled(jobs, **options):
         calls.append(1)
         if len(calls) < 3:
             raise OSError(28, "MILLER")
-        return real(jobs)
+        return real(jobs, **options)
 
     monkeypatch.setattr(Jobs, "is_waiting", troubled)
     with Runner(unit).running():

@@ -73,4 +73,4 @@ def test_a_copy_of_the_folder_is_a_back_up(unit, at_bundles, tmp_path):
     del at_bundles
     shutil.copytree(unit.folder.path, tmp_path / "copy")
     with opened(tmp_path / "copy") as copy, copy.store.read() as db:
-        assert [one.name for one in db.exchanges.all()] == [EXCHANGE]
+        assert [one.name for one in db.standings.page(2, 1)] == [EXCHANGE]

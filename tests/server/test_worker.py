@@ -1,10 +1,14 @@
 """What workers find out, in this process."""
 
+import errno
+
 import pytest
 
 from gramlink.bundles.results import Results
 from gramlink.bundles.sealing import new_identity, seal, unseal_from
+from gramlink.errors import InvalidFile
 from gramlink.server import worker
+from gramlink.server.errors import NO_ROOM
 from gramlink.server.store.parties import Facts
 from server.parties import NAMES, bring_to_bundles, bundle_of, identity_of, sealed_bundle
 
@@ -154,6 +158,42 @@ def test_a_lack_of_memory_is_told(unit, at_bundles, work, monkeypatch):
     send(unit, at_bundles[0])
     work()
     assert "not enough memory" in at_bundles[0].me()["bundle"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("error", "waits"),
+    [
+        (OSError(errno.ENOSPC, "no space"), True),
+        (OSError(errno.EDQUOT, "over quota"), True),
+        (OSError(errno.EIO, "broken"), False),
+        (MemoryError(), False),
+    ],
+    ids=["full", "quota", "broken", "memory"],
+)
+def test_only_a_full_disk_is_waited_for(
+    unit, at_bundles, operator, work, monkeypatch, error, waits
+):
+    for one in at_bundles:
+        send(unit, one)
+        work()
+
+    def failing(*_args, **_options):
+        try:
+            raise error
+        except OSError as cause:
+            raise InvalidFile("results cannot be written") from cause
+
+    monkeypatch.setattr(worker, "written_whole", failing)
+    if not waits:
+        work()
+        assert operator.view()["stage"] == "failed"
+        return
+    with unit.store.change() as db:
+        job = db.jobs.take()
+    with pytest.raises(SystemExit) as ended:
+        worker.main(unit.folder.path, job.number, 0)
+    assert ended.value.code == NO_ROOM
+    assert operator.view()["stage"] == "linking"
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

@@ -29,6 +29,7 @@ from gramlink.cli.owner.merge import merge
 from gramlink.cli.owner.mine import mine
 from gramlink.cli.owner.results import results
 from gramlink.cli.owner.seal import seal
+from gramlink.cli.owner.withdraw import withdraw
 from gramlink.cli.unit.explain import explain
 from gramlink.cli.unit.link import link
 from gramlink.cli.verbosity import log_to_stderr
@@ -38,7 +39,7 @@ from gramlink.io.text import one_line
 PANELS = {
     "For data owners": (
         init, check, audit, dedupe, keys.app, mine, contribute, seal, merge, embed, results,
-        exchange, ledger.app, inspect,
+        exchange, withdraw, ledger.app, inspect,
     ),
     "For the linkage unit": (unit.app, link, explain),
     "To try out and compare": (demo, evaluate, experiments),

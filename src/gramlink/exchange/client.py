@@ -93,6 +93,11 @@ class Client(Connection):
 
         self.patiently(go_on)
 
+    def withdraw(self, name: str) -> None:
+        """Take our bundle back; the unit erases it."""
+        nothing = io.BytesIO()
+        self.patiently(lambda _: self.ask("DELETE", _path(name, "bundle"), nothing, 2**20))
+
     def _send(self, path: str, offset: int, piece: bytes, size: int) -> int:
         try:
             answer = self.ask_for(Offset, "PATCH", f"{path}?offset={offset}", content=piece)

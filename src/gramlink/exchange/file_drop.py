@@ -9,11 +9,11 @@ signed its bundle. An exchange is answered once, and again only if a bundle chan
 
 import hashlib
 import json
-import multiprocessing
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from gramlink.exchange.receipts import Receipts
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
 from gramlink.io.names import alike
+from gramlink.io.orphans import end_with_parent
 from gramlink.io.text import one_line
 from gramlink.matching.pairs import Progress
 from gramlink.parties.admission import check_address, check_bundle, check_signed, doubled
@@ -178,21 +179,24 @@ def _received(
     inbox: Path, found: Stamps, identity_file: Path, senders: Senders
 ) -> Iterator[Received]:
     """Each file, opened and checked in another process, which a hostile file may crash."""
-    context = multiprocessing.get_context("spawn")
     paths = [inbox / name for name in found]
-    pool = ProcessPoolExecutor(1, context)
+    pool = _pool()
     try:
         for path in paths:
             try:
                 yield pool.submit(check, path, identity_file, senders).result()
             except BrokenProcessPool:
                 pool.shutdown()
-                pool = ProcessPoolExecutor(1, context)
+                pool = _pool()
                 yield Received(path.name, "", {}, "it crashed the process that read it")
             except (MemoryError, OverflowError):
                 yield Received(path.name, "", {}, "it is too large to read")
     finally:
         pool.shutdown()
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
 
 
 def check(path: Path, identity_file: Path, senders: Senders) -> Received:

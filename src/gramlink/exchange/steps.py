@@ -31,8 +31,11 @@ from gramlink.privacy.ledger import Ledger
 @logged("exchange, join")
 def join(part: Part) -> ExchangeInfo:
     """Give our key, which the others seal to, and wait until all have given theirs."""
-    own = part.identity.recipient
-    if part.status()[part.owner.name].recipient != own:
+    own, status = part.identity.recipient, part.status()
+    if status.erase and status.stage != "done":
+        until = f"until {status.erase[:10]}"
+        part.voice.say(f"the linkage unit keeps this exchange open {until}, and then erases it")
+    if status[part.owner.name].recipient != own:
         part.client.put_recipient(part.place.exchange, own.key)
     part.voice.say(f"our key is {own.fingerprint}, in {part.folder / RECIPIENT}")
     return part.until(
@@ -225,6 +228,11 @@ def _doing(part: Part, status: ExchangeInfo) -> str:
         raise Refused(
             "the linkage unit has linked, but no longer has our results",
             hint="it keeps them for a limited time; ask its operator for a new exchange",
+        )
+    if bundle.state in ("none", "uploading"):
+        raise Refused(
+            "the linkage unit has no bundle of ours any more: it was withdrawn",
+            hint="run the same command again to send it again",
         )
     if bundle.state == "checking":
         return "the linkage unit is checking the bundle"

@@ -158,6 +158,9 @@ class BundleInfo(_Told):
     sha256: Digest | None
     offset: Count | None
     size: Count | None
+    withdrawn: Time | None = Field(
+        None, description="When it was withdrawn, if no other was announced since."
+    )
 
 
 class ResultsInfo(_Told):
@@ -269,6 +272,40 @@ class ExchangeInfo(_Told):
     def names(self) -> tuple[str, ...]:
         """The parties' names, in their order."""
         return tuple(party.name for party in self.parties)
+
+
+class PartyGlance(_Told):
+    """How far a party has come, in a list of exchanges."""
+
+    name: OwnerName
+    joined: bool
+    mined_sent: Count = Field(description="To how many others it has sent what it mined.")
+    bundle: BundleState
+    withdrawn: bool
+    results: Literal["none", "ready", "fetched"]
+
+
+class ExchangeGlance(_Told):
+    """An exchange in a list."""
+
+    name: ExchangeName
+    created: Time
+    stage: Stage
+    reason: Words | None
+    parties: tuple[PartyGlance, ...]
+    erase: Time | None
+    erased: Time | None
+
+
+class ExchangeList(_Told):
+    """A page of the list of exchanges, latest first; for the operator only."""
+
+    exchanges: tuple[ExchangeGlance, ...]
+    total: Count = Field(description="How many exchanges there are in all.")
+    next: ExchangeName | None = Field(
+        description="Where the next page starts: ask for those after this one.",
+        examples=["stroke-2026"],
+    )
 
 
 class Offset(_Told):

@@ -20,6 +20,12 @@ def days_after(time: str, days: int) -> str:
     return (start + timedelta(days=days)).strftime(_FORM)
 
 
+def seconds_after(time: str, seconds: int) -> str:
+    """The time this many seconds later."""
+    start = datetime.strptime(time, _FORM).replace(tzinfo=UTC)
+    return (start + timedelta(seconds=seconds)).strftime(_FORM)
+
+
 def seconds_until(time: str) -> int:
     """The seconds left until then; 0 if it has passed."""
     end = datetime.strptime(time, _FORM).replace(tzinfo=UTC)

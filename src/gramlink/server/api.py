@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse
 from gramlink.bundles.sealing import Recipient
 from gramlink.exchange.wire import (
     ExchangeInfo,
+    ExchangeList,
     LogInfo,
     MadeExchange,
     MadeToken,
@@ -21,6 +22,7 @@ from gramlink.exchange.wire import (
 from gramlink.server import auth, bodies, exchanges, relay, uploads, views
 from gramlink.server.bodies import json_of
 from gramlink.server.dependencies import (
+    After,
     AnyViewer,
     AsParty,
     ExchangeName,
@@ -82,11 +84,16 @@ def make_exchange(
     )
 
 
-@router.get("/exchanges", response_model_exclude_unset=True, responses=refusals(403))
-def all_exchanges(_: Operator, unit: OfUnit) -> list[ExchangeInfo]:
-    """All exchanges, latest first."""
+@router.get("/exchanges", responses=refusals(403, 404))
+def all_exchanges(
+    _: Operator,
+    unit: OfUnit,
+    after: After = None,
+    most: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = views.PAGE,
+) -> ExchangeList:
+    """A page of all exchanges, latest first."""
     with unit.store.read() as db:
-        return views.of_all(db, unit.folder)
+        return views.of_page(db, after, most)
 
 
 @router.get("/exchanges/{name}", response_model_exclude_unset=True, responses=refusals(404))
@@ -224,6 +231,12 @@ async def go_on_with_upload(
 ) -> Offset:
     """Send part of a bundle, or the rest of it."""
     return Offset(offset=await uploads.take(unit, who, offset, request))
+
+
+@router.delete("/exchanges/{name}/bundle", status_code=204, responses=refusals(403, 404, 409, 413))
+def withdraw_bundle(who: AsParty, unit: OfUnit) -> None:
+    """Take this party's bundle back, and erase it, until it is being linked."""
+    uploads.withdraw(unit, who)
 
 
 @router.get(

@@ -1,5 +1,6 @@
 """The application: all routes and rules over one unit."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -21,6 +22,8 @@ def application(unit: Unit) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        # asyncio's own would print a page for each connection that finds too many files open
+        asyncio.get_running_loop().set_exception_handler(guard.Reports())
         with Runner(unit).running():
             yield
 

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 
@@ -19,14 +20,28 @@ from gramlink.server.errors import Refusal, storing, unknown
 
 LARGEST_JSON = 2**20
 LARGEST_RECIPIENT = 2**10
-PIECE = 2**20  # bytes written at once
+PIECE = 2**18  # bytes written at once; each of many uploads holds so many
+
+MOST_THREADS = 40  # that read and write what clients send and fetch
+_LIMITER: RunVar[CapacityLimiter] = RunVar("threads for the disk")
 
 Result = TypeVar("Result")
 
 
 async def in_thread(call: Callable[..., Result], *args: Any) -> Result:
-    """Run a call that waits for the disk, to its end and without holding up others."""
-    return await to_thread.run_sync(partial(call, *args))
+    """Run a call that waits for the disk, to its end and without holding up others.
+
+    It has threads of its own, so that bodies on a slow disk leave those of the other calls alone.
+    """
+    return await to_thread.run_sync(partial(call, *args), limiter=_for_the_disk())
+
+
+def _for_the_disk() -> CapacityLimiter:
+    try:
+        return _LIMITER.get()
+    except LookupError:
+        _LIMITER.set(CapacityLimiter(MOST_THREADS))
+        return _LIMITER.get()
 
 
 async def pieces(request: Request, limit: int, patience: float) -> AsyncIterator[bytes]:

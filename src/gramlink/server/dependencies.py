@@ -3,7 +3,7 @@
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from gramlink.server import exchanges
@@ -16,6 +16,11 @@ _BEARER = HTTPBearer(auto_error=False, description="A token: gl_ID_SECRET.")  # 
 _READING = ("GET", "HEAD", "OPTIONS")
 ExchangeName = Annotated[
     str, Path(alias="name", description="The exchange's name.", examples=["stroke-2026"])
+]
+
+After = Annotated[
+    str | None,
+    Query(max_length=100, description="List those after this exchange, which are older."),
 ]
 
 
@@ -45,7 +50,11 @@ def viewer_of(
             status=401,
         )
     with unit_of(request).store.read() as db:
-        return recognised(db, token.strip())
+        viewer = recognised(db, token.strip())
+    place = getattr(request.state, "place", None)  # there is one where a server listens
+    if place:
+        place.show(viewer.party.number if viewer.party else 0)
+    return viewer
 
 
 def require_own_page(request: Request) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from gramlink.errors import GramlinkError, InvalidFile
 
+NO_ROOM = 75  # a worker's exit code for a full disk; sysexits.h has it for what will pass
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_ROOM_IN_TABLES = {
     "SQLITE_FULL",
@@ -51,22 +52,23 @@ def busy(error: BaseException) -> Refusal | None:
     return Refusal("the linkage unit is busy", hint="try again later", status=503)
 
 
+def lacks_room(error: BaseException) -> bool:
+    """Whether the disk is full, as an error or as the cause of one of ours."""
+    if isinstance(error, InvalidFile) and error.__cause__:
+        error = error.__cause__
+    if isinstance(error, sqlite3.OperationalError):
+        return error.sqlite_errorname in _NO_ROOM_IN_TABLES
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
 @contextmanager
 def storing() -> Iterator[None]:
     """Turn a full disk into a refusal; other disk errors are not the client's fault."""
     try:
         yield
-    except InvalidFile as error:
-        if isinstance(error.__cause__, OSError):
-            raise _of_the_disk(error.__cause__) from error
-        raise
-    except OSError as error:
-        raise _of_the_disk(error) from error
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorname in _NO_ROOM_IN_TABLES:
+    except (InvalidFile, OSError, sqlite3.OperationalError) as error:
+        if lacks_room(error):
             raise no_room() from error
+        if isinstance(error, InvalidFile) and isinstance(error.__cause__, OSError):
+            raise error.__cause__ from error
         raise
-
-
-def _of_the_disk(error: OSError) -> Exception:
-    return no_room() if error.errno in _NO_ROOM else error

@@ -4,8 +4,7 @@ All functions work within a transaction of the caller, who has already written t
 change refers to.
 """
 
-from collections.abc import Mapping
-from itertools import permutations
+from collections.abc import Mapping, Sequence
 
 from gramlink.exchange.wire import Stage, Summary
 from gramlink.io.clock import days_after, now
@@ -18,6 +17,7 @@ from gramlink.server.store import Tables
 from gramlink.server.store.exchanges import ExchangeRow
 from gramlink.server.store.jobs import Job
 from gramlink.server.store.parties import Facts, PartyRow
+from gramlink.server.store.standings import Standing
 
 
 def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
@@ -57,15 +57,18 @@ def party(db: Tables, who: Party) -> PartyRow:
 
 def stage(db: Tables, exchange: ExchangeRow) -> Stage:
     """How far an exchange has come."""
-    if exchange.failed:
+    return stage_of(exchange.failed, exchange.ended, db.standings.of(exchange.number))
+
+
+def stage_of(failed: str | None, ended: str | None, parties: Sequence[Standing]) -> Stage:
+    """How far an exchange has come, from why and when it ended and how far its parties are."""
+    if failed:
         return "failed"
-    if exchange.ended:
+    if ended:
         return "done"
-    parties = db.parties.of(exchange.number)
-    if not all(one.recipient for one in parties):
+    if not all(one.joined for one in parties):
         return "joining"
-    every = permutations([one.number for one in parties], 2)
-    if not db.mined.of(exchange.number).keys() >= set(every):
+    if any(one.sent < len(parties) - 1 for one in parties):
         return "mined"
     return "linking" if all(one.state == "accepted" for one in parties) else "bundles"
 
@@ -168,6 +171,23 @@ def fail(db: Tables, job: Job, reason: str) -> None:
     db.jobs.end(job, reason)
 
 
+def withdraw(db: Tables, who: Party) -> None:
+    """A party takes its bundle back, and may send one again; the caller erases the files."""
+    row = party(db, who)
+    if row.withdrawn:
+        return
+    if row.state == "none":
+        raise Refusal("there is no bundle to withdraw", hint="this party has not sent one")
+    exchange = find(db, who.exchange_name)
+    if exchange.ended or not db.jobs.call_off(who.exchange, who.number):
+        raise Refusal(
+            "it is too late to withdraw the bundle: linking has begun",
+            hint="ask the operator to delete the exchange",
+        )
+    db.parties.withdraw(who.number, now())
+    db.log.write(who.name, "withdrew its bundle", who.exchange_name, f"sha256 {row.sha256}")
+
+
 def fetched(db: Tables, who: Party) -> None:
     """A party has fetched its results; only the first time is noted."""
     row = party(db, who)
@@ -185,17 +205,22 @@ def delete(db: Tables, name: str) -> int:
     return number
 
 
-def plan_erasing(db: Tables, days: int) -> None:
-    """Note when the files of exchanges that have ended will be erased."""
-    for exchange in db.exchanges.ended_lately():
-        if exchange.ended:
-            db.exchanges.plan_erasing(exchange.number, days_after(exchange.ended, days))
+def plan_erasing(db: Tables, keep_days: int, open_days: int) -> None:
+    """Note when files will be erased, for exchanges that have ended and for those that have not."""
+    for exchange in db.exchanges.to_plan():
+        start, days = (exchange.ended, keep_days) if exchange.ended else (now(), open_days)
+        db.exchanges.plan_erasing(exchange.number, days_after(start, days))
 
 
 def erase_due(db: Tables) -> list[int]:
-    """The exchanges whose files the caller must now erase."""
+    """The exchanges whose files the caller must now erase; those that are open have failed."""
     due = db.exchanges.to_erase(now())
     for exchange in due:
+        if not exchange.ended:
+            db.jobs.call_all_off(exchange.number)
+            reason = f"it was not linked by {exchange.erase}, and the unit keeps nothing for longer"
+            db.exchanges.fail(exchange.number, now(), reason)
+            db.log.write("unit", "gave up the exchange", exchange.name, reason)
         db.exchanges.erase(exchange.number, now())
         db.log.write("unit", "erased the files", exchange.name)
     return [exchange.number for exchange in due]

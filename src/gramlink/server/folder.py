@@ -9,6 +9,8 @@ from gramlink.server.store import Tables
 from gramlink.server.store.jobs import Job
 from gramlink.server.store.parties import PartyRow
 
+SPARE = 64 * 2**20  # bytes that are left free, for the tables
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:

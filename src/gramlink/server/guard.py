@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -87,13 +88,28 @@ def report(error: BaseException) -> None:
     print(f"gramlink: unexpected {type(error).__name__}{where}", file=sys.stderr)  # noqa: T201
 
 
+class Reports:
+    """Reports errors that no request is to blame for, those that follow one of their kind not."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Report what an event loop tells."""
+        error = context.get("exception")
+        kind = type(error).__name__
+        if error is not None and kind != self._last:
+            report(error)
+        self._last = kind
+
+
 def refused(request: Request, error: GramlinkError) -> Response:
     """An error as an answer: a page if a page was asked for, else JSON."""
     status = error.status if isinstance(error, Refusal) else 422
     offset = error.offset if isinstance(error, Refusal) else None
     message, hint = one_line(str(error)), one_line(error.hint)
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-    if status == 408:
+    if status in (408, 429):
         headers["Connection"] = "close"
     if wants_page(request):
         from gramlink.server.pages import problem_page, sign_in

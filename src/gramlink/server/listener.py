@@ -1,23 +1,23 @@
 """Running: the server process, on one address, for one data folder."""
 
-import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter
 from gramlink.server.app import application
+from gramlink.server.protocols import Limits, Protocol, Secured
 from gramlink.server.unit import Unit
 
-MOST_CONNECTIONS = 256
+OPEN_FILES = 4096
+BACKLOG = 1024  # connections that the system takes before we do
 LARGEST_HEAD = 16 * 2**10
 GRACE = 10  # seconds for running requests to finish when the server is stopped
 
@@ -60,47 +60,30 @@ def listening(address: Address) -> Iterator[socket.socket]:
     """A socket that clients can connect to from now on."""
     try:
         family = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((address.host, address.port), family=family, backlog=1024)
+        listener = socket.create_server(
+            (address.host, address.port), family=family, backlog=BACKLOG
+        )
     except (OSError, UnicodeError) as error:
         raise GramlinkError(
             f"cannot listen on {address.host}, port {address.port}: {error}",
             hint="choose another with --host and --port",
         ) from error
     with listener:
+        # the connections inherit it; asyncio sets it only on sockets made with another number, and
+        # without it each answer waits 40 ms for the client to acknowledge its head
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listener
 
 
-class Protocol(H11Protocol):
-    """HTTP that does not wait for a request for ever."""
+def allow_open_files() -> None:
+    """Have the system permit a file for each connection that is accepted, and for its upload."""
+    if sys.platform != "win32":
+        import resource
 
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._patience = patience
-        self._waited: object = self  # what was under way at the last look
-        self._unsent = 0  # what the client had not taken by then
-        self._timer: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start to look at the connection regularly."""
-        super().connection_made(transport)
-        self._timer = self.loop.call_later(self._patience, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop looking at the connection."""
-        if self._timer:
-            self._timer.cancel()
-        super().connection_lost(exc)
-
-    def _look(self) -> None:
-        idle = self.cycle is None or self.cycle.response_complete
-        unsent = self.transport.get_write_buffer_size()
-        if unsent and unsent == self._unsent:
-            self.transport.abort()  # the client took nothing in all this time
-            return
-        if idle and self._waited is self.cycle:
-            self.transport.close()  # no request in all this time
-        self._waited, self._unsent = self.cycle if idle else self, unsent
-        self._timer = self.loop.call_later(self._patience, self._look)
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < OPEN_FILES:
+            least = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (least, hard))
 
 
 def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
@@ -109,7 +92,7 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         application(unit),
         ssl_certfile=address.certificate,
         ssl_keyfile=address.private_key,
-        http=partial(Protocol, patience=unit.settings.patience),  # type: ignore[arg-type]
+        http="h11",
         ws="none",
         loop="asyncio",
         lifespan="on",
@@ -117,7 +100,7 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
         access_log=False,  # the unit's own log says who did what
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        backlog=BACKLOG,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=GRACE,
         h11_max_incomplete_event_size=LARGEST_HEAD,
@@ -129,5 +112,11 @@ def serve_on(listener: socket.socket, unit: Unit, address: Address) -> None:
             f"{address.certificate} and {address.private_key} cannot be used: {error}",
             hint="name PEM files that belong together",
         ) from error
+    limits = Limits(unit.settings.patience)
+    config.http_protocol_class = partial(Protocol, limits)  # type: ignore[assignment]
+    if config.ssl:
+        secured = partial(Secured, limits, config.ssl)
+        config.http_protocol_class, config.ssl = secured, None  # type: ignore[assignment]
+    allow_open_files()
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])

@@ -16,6 +16,7 @@ _SAID = {
     410: "The files were erased, as the unit keeps them for a limited time.",
     413: "It is too large, or the unit has no room for it.",
     422: "A value in the request is not valid.",
+    429: "The token has too many connections open; try again later.",
 }
 BODY = (400, 408, 413, 422)  # statuses for any refused body
 BYTES = {"type": "string", "format": "binary"}
@@ -33,7 +34,7 @@ FILE = {"content": {"application/octet-stream": {"schema": BYTES}}, "description
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The ways a request can be refused; a name in an address can be wrong."""
-    every = {401, *statuses, *((422,) if 404 in statuses else ())}
+    every = {401, 429, *statuses, *((422,) if 404 in statuses else ())}
     return {status: {"model": Problem, "description": _SAID[status]} for status in sorted(every)}
 
 

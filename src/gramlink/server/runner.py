@@ -13,14 +13,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from gramlink.io.clock import now
+from gramlink.io.clock import now, seconds_after
 from gramlink.io.steps import note
 from gramlink.server import exchanges
+from gramlink.server.errors import NO_ROOM
+from gramlink.server.folder import SPARE
 from gramlink.server.guard import report
 from gramlink.server.store.jobs import Job
 from gramlink.server.unit import Unit
 
 MOST_DEATHS = 2  # worker deaths before a job is given up
+MOST_WAITS = 20  # attempts at a job for which there is no room on the disk
+FIRST_WAIT, LONGEST_WAIT = 5, 600  # seconds between these
+FULL = "the linkage unit's disk is full"
 TICK = 0.5  # seconds between checks of the tables, which other processes change too
 
 
@@ -90,12 +95,13 @@ class Runner:
             self._supervise(worker)
         self._erase()
         while len(self._workers) < self.unit.settings.workers and not self._over.is_set():
+            room = self.unit.folder.free() >= SPARE
             with self.unit.store.read() as db:
-                waiting = db.jobs.is_waiting()
+                waiting = db.jobs.is_waiting(room=room)
             if not waiting:
                 break
             with self.unit.store.change() as db:
-                job = db.jobs.take()
+                job = db.jobs.take(room=room)
             if job is None:
                 break
             try:
@@ -128,7 +134,14 @@ class Runner:
         with self.unit.store.change() as db:
             if db.jobs.find(job.number) is None:
                 return
-            if not worker.verdict and db.jobs.count_death(job, reason) < MOST_DEATHS:
+            if worker.process.returncode == NO_ROOM and not worker.verdict:
+                waits = db.jobs.await_room(job, _later)
+                if waits == 1:
+                    db.log.write("unit", f"will {job.kind} again", job.exchange_name, FULL)
+                if waits < MOST_WAITS:
+                    return
+                reason = f"{FULL}, and still was at the last of {MOST_WAITS} attempts"
+            elif not worker.verdict and db.jobs.count_death(job, reason) < MOST_DEATHS:
                 db.jobs.put_back(job)
                 db.log.write("unit", f"will {job.kind} again", job.exchange_name, reason)
                 return
@@ -143,7 +156,7 @@ class Runner:
             if not db.exchanges.is_erasing_due(now()):
                 return
         with self.unit.store.change() as db:
-            exchanges.plan_erasing(db, self.unit.settings.keep_days)
+            exchanges.plan_erasing(db, self.unit.settings.keep_days, self.unit.settings.open_days)
             due = exchanges.erase_due(db)
         for exchange in due:
             self.unit.folder.erase(exchange)
@@ -167,6 +180,11 @@ def _end(worker: _Worker) -> None:
     worker.process.wait()
     if worker.process.stdin:
         worker.process.stdin.close()
+
+
+def _later(waits: int) -> str:
+    """When to try again a job that has waited for room so often."""
+    return seconds_after(now(), min(FIRST_WAIT * 2 ** (waits - 1), LONGEST_WAIT))
 
 
 def _cause(code: int) -> str:

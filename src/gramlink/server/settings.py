@@ -28,6 +28,7 @@ class Settings:
     memory: int = 0  # bytes for each worker; 0 is no limit
     hours: float = 24  # for each job
     keep_days: int = 30  # days after the end of an exchange until its files are erased
+    open_days: int = 180  # days until an exchange that has not ended is given up and erased
     patience: float = 30  # seconds to wait for the next piece of a body
 
     def __post_init__(self) -> None:
@@ -43,5 +44,7 @@ class Settings:
             raise InvalidParameter(f"a job cannot be given {self.hours} hours")
         if not 0 <= self.keep_days <= 3650:
             raise InvalidParameter(f"files cannot be kept for {self.keep_days} days")
+        if not 1 <= self.open_days <= 3650:
+            raise InvalidParameter(f"an exchange cannot be left open for {self.open_days} days")
         if not 0 < self.patience <= 3600:
             raise InvalidParameter(f"the server cannot wait {self.patience} seconds for a body")

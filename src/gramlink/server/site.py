@@ -12,6 +12,7 @@ from gramlink.server import bodies, pages, views
 from gramlink.server.auth import recognised
 from gramlink.server.dependencies import (
     COOKIE,
+    After,
     ExchangeName,
     Member,
     OfUnit,
@@ -33,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/")
-def home(request: Request, unit: OfUnit) -> Response:
+def home(request: Request, unit: OfUnit, after: After = None) -> Response:
     """The operator's exchanges, a party's own exchange, or the form to sign in."""
     try:
         viewer = viewer_of(request)
@@ -42,7 +43,7 @@ def home(request: Request, unit: OfUnit) -> Response:
     if viewer.party:
         return RedirectResponse(f"/exchanges/{quote(viewer.party.exchange_name)}", 303)
     with unit.store.read() as db:
-        listed = views.of_all(db, unit.folder)
+        listed = views.of_page(db, after)
     page = pages.operator_home(listed, views.of_unit(unit), views.of_viewer(viewer))
     return HTMLResponse(page)
 

@@ -18,10 +18,9 @@ from gramlink.server import exchanges
 from gramlink.server.auth import Party
 from gramlink.server.bodies import PIECE, ClientDisconnect, in_thread, pieces
 from gramlink.server.errors import Refusal, no_room, storing, unknown
+from gramlink.server.folder import SPARE
 from gramlink.server.store import Tables
 from gramlink.server.unit import Unit
-
-SPARE = 64 * 2**20  # bytes that an upload leaves free, for the tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,15 @@ async def take(unit: Unit, who: Party, offset: int, request: Request) -> int:
         if offset < upload.size:
             return offset
         return await in_thread(_taken_in, unit, who, upload)
+
+
+def withdraw(unit: Unit, who: Party) -> None:
+    """Take a party's bundle back, and erase it; possible until it is being linked."""
+    with unit.only_one("upload", who.number):
+        with storing(), unit.store.change() as db:
+            exchanges.withdraw(db, who)
+        _remove(unit, who)  # if the server is killed before that, the next one removes them
+    unit.told()
 
 
 def _found(unit: Unit, who: Party) -> Upload | None:

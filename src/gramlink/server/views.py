@@ -3,14 +3,18 @@
 import tomllib
 from dataclasses import asdict
 from importlib.metadata import version
+from typing import Literal
 
 from gramlink.bundles.sealing import Recipient
 from gramlink.exchange.wire import (
     BundleInfo,
+    ExchangeGlance,
     ExchangeInfo,
+    ExchangeList,
     Limits,
     LogEntry,
     LogInfo,
+    PartyGlance,
     PartyInfo,
     PartySummary,
     PartyToken,
@@ -28,7 +32,11 @@ from gramlink.server.store import Tables
 from gramlink.server.store.exchanges import ExchangeRow
 from gramlink.server.store.log import is_intact
 from gramlink.server.store.parties import PartyRow
+from gramlink.server.store.standings import Listed, Standing
 from gramlink.server.unit import Unit
+
+PAGE = 100  # exchanges in a list
+_AFTER_ALL = 2**63 - 1  # no exchange has this number
 
 
 def of_unit(unit: Unit) -> UnitInfo:
@@ -61,9 +69,44 @@ def of_log(db: Tables) -> LogInfo:
     return LogInfo(entries=said, intact=is_intact(entries))
 
 
-def of_all(db: Tables, folder: Folder) -> list[ExchangeInfo]:
-    """All exchanges as the operator sees them, latest first."""
-    return [_of(db, folder, exchange, None) for exchange in db.exchanges.all()]
+def of_page(db: Tables, after: str | None = None, most: int = PAGE) -> ExchangeList:
+    """A page of all exchanges as the operator sees them, latest first."""
+    before = exchanges.find(db, after).number if after else _AFTER_ALL
+    listed = db.standings.page(before, most + 1)
+    more, listed = len(listed) > most, listed[:most]
+    return ExchangeList(
+        exchanges=tuple(map(_glance, listed)),
+        total=db.standings.count(),
+        next=listed[-1].name if more else None,
+    )
+
+
+def _glance(one: Listed) -> ExchangeGlance:
+    return ExchangeGlance(
+        name=one.name,
+        created=one.created,
+        stage=exchanges.stage_of(one.failed, one.ended, one.parties),
+        reason=one.failed,
+        parties=tuple(
+            PartyGlance(
+                name=party.name,
+                joined=party.joined,
+                mined_sent=party.sent,
+                bundle=party.state,
+                withdrawn=party.withdrawn,
+                results=_results_at_a_glance(party, kept=one.erased is None),
+            )
+            for party in one.parties
+        ),
+        erase=one.erase,
+        erased=one.erased,
+    )
+
+
+def _results_at_a_glance(party: Standing, *, kept: bool) -> Literal["none", "ready", "fetched"]:
+    if party.fetched:
+        return "fetched"
+    return "ready" if party.ready and kept else "none"
 
 
 def of_exchange(db: Tables, folder: Folder, name: str, viewer: Viewer) -> ExchangeInfo:
@@ -164,6 +207,7 @@ def _bundle(row: PartyRow, offset: int) -> BundleInfo:
         sha256=row.sha256,
         offset=row.size if whole else offset,
         size=row.size,
+        withdrawn=row.withdrawn,
     )
 
 
@@ -178,6 +222,7 @@ def _bundle_of_another(row: PartyRow) -> BundleInfo:
         sha256=None,
         offset=None,
         size=None,
+        withdrawn=row.withdrawn,
     )
 
 

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from gramlink.bundles.bundle import Bundle
@@ -26,6 +27,7 @@ from gramlink.io.text import one_line
 from gramlink.parties.admission import Basis, admit
 from gramlink.parties.answers import answer, sealed
 from gramlink.server import exchanges
+from gramlink.server.errors import NO_ROOM, lacks_room
 from gramlink.server.folder import Folder
 from gramlink.server.plan import check_schema
 from gramlink.server.store import Store
@@ -46,7 +48,8 @@ def main(data: Path, number: int, memory: int) -> None:
         return
     do, give_up = (check, exchanges.refuse) if job.kind == "check" else (link, exchanges.fail)
     try:
-        do(folder, store, job)
+        with leaving_for_want_of_room():
+            do(folder, store, job)
     except GramlinkError as error:
         reason = one_line(_said(error))
     except sqlite3.OperationalError:
@@ -59,10 +62,21 @@ def main(data: Path, number: int, memory: int) -> None:
         reason = f"an unexpected {type(error).__name__} in {where}"
     else:
         return
-    with store.change() as db:
+    with leaving_for_want_of_room(), store.change() as db:
         if db.jobs.find(number):  # else the exchange was deleted, and its files are gone
             give_up(db, job, reason)
             folder.drop_refused(job)  # before the party can see it and upload another
+
+
+@contextmanager
+def leaving_for_want_of_room() -> Iterator[None]:
+    """End this process with a code that says so if the disk is full, as the tables may be too."""
+    try:
+        yield
+    except Exception as error:
+        if lacks_room(error):
+            raise SystemExit(NO_ROOM) from error
+        raise
 
 
 def _said(error: GramlinkError) -> str:

@@ -207,3 +207,31 @@ def test_more_than_the_ledger_has_is_refused_by_code_3(run, unit):
     assert result.code == 3
     assert "costs epsilon 30, only 0 is left" in result.err
     assert not unit.recipients.keys() & {"hospital"}
+
+
+def test_a_bundle_that_was_withdrawn_is_sent_again_as_it_was(run, unit):
+    """Another bundle would show the unit more than the one that it has seen."""
+    sent = []
+
+    def withdrawn_meanwhile(request):
+        if request.method == "PATCH":
+            sent.append(request.content)
+        if request.method == "GET" and request.url.path.endswith(EXCHANGE) and unit.part:
+            assert unit.asked.count(f"DELETE /api/exchanges/{EXCHANGE}/bundle") == 0
+            said = run("withdraw", "http://localhost", "--token-file", "token").out
+            assert f"the bundle of hospital for {EXCHANGE} is withdrawn and erased" in said
+
+    unit.trouble = withdrawn_meanwhile
+    err = run(*ASK, "--yes", ok=False).err
+    assert "the linkage unit has no bundle of ours any more: it was withdrawn" in err
+    unit.trouble = lambda request: (
+        sent.append(request.content) if request.method == "PATCH" else None
+    )
+    assert "wrote" in run(*ASK, "--yes").out
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+
+
+def test_an_owner_is_told_until_when_an_exchange_is_open(run, unit):
+    unit.erase = "2027-02-18T00:00:00Z"
+    assert "keeps this exchange open until 2027-02-18, and then erases it" in run(*ASK, "--yes").out

@@ -52,3 +52,12 @@ def test_what_is_no_database_is_refused(tmp_path):
     path.write_bytes(b"nonsense" * 1000)
     with pytest.raises(InvalidFile, match="cannot be used"):
         Store(path)
+
+
+def test_who_reads_does_not_wait_for_who_changes(unit):
+    with unit.store.change() as changed:
+        changed.exchanges.add("new", "", "")
+        with unit.store.read() as db:
+            assert db.exchanges.named("new") is None
+    with unit.store.read() as db:
+        assert db.exchanges.named("new")

@@ -1,12 +1,12 @@
 """`gramlink exchange`: an owner's whole part, at a linkage unit's server."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gramlink.cli.connecting import Connecting
 from gramlink.cli.options import Data, Encoding, Epsilon, LedgerFile, Separator
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker, confirmed
@@ -15,9 +15,8 @@ from gramlink.io.text import printable
 
 def exchange(
     *,
-    url: Annotated[str, typer.Argument(help="The linkage unit's address.", metavar="URL")],
+    unit: Connecting,
     data: Data,
-    token_file: Annotated[Path, typer.Option(help="The file the unit's operator gave you.")],
     folder: Annotated[
         Path | None, typer.Option(help="For keys and unfinished work; default: EXCHANGE-PARTY.")
     ] = None,
@@ -43,21 +42,11 @@ def exchange(
     keys_code: Annotated[
         str, typer.Option(help="The keys code, as another owner read it to you; else it is asked.")
     ] = "",
-    authority: Annotated[
-        Path | None, typer.Option(help="The certificate to trust, if not the system's.")
-    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: links.csv in the folder.")
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Agree in advance to what is spent and sent.")
-    ] = False,
-    patience: Annotated[
-        float, typer.Option(help="Seconds to wait for a unit that does not answer.", min=0)
-    ] = 600,
-    insecure: Annotated[
-        bool,
-        typer.Option("--insecure", help="Connect without TLS: the network can read the token."),
     ] = False,
     separator: Separator = "",
     encoding: Encoding = "",
@@ -70,11 +59,10 @@ def exchange(
     Example: gramlink exchange https://unit.example --token-file token hospital.csv
     """
     from gramlink.exchange import Choices, Voice, take_part
-    from gramlink.exchange.client import Client
-    from gramlink.exchange.connection import read_token
 
     if output:
-        inputs = (data, token_file, schema_file, mined_file, ledger_file, authority, *(peer or ()))
+        own = (data, schema_file, mined_file, ledger_file, *(peer or ()))
+        inputs = (unit.token_file, unit.authority, *own)
         refuse_replacing(output, *(path for path in inputs if path))
     choices = Choices(
         data=data,
@@ -89,9 +77,6 @@ def exchange(
         encoding=encoding,
         output=output,
     )
-    token = read_token(token_file)
-    if os.name == "posix" and token_file.stat().st_mode & 0o077:
-        speaker.say(f"others on this machine can read {token_file}: `chmod 600 {token_file}`")
     voice = Voice(
         speaker.say,
         speaker.progress,
@@ -99,14 +84,7 @@ def exchange(
         speaker.warn,
         lambda what: keys_code or _typed(what, speaker),
     )
-    client = Client(
-        url,
-        token,
-        authority=authority,
-        insecure=insecure,
-        patience=patience,
-        say=speaker.say,
-    )
+    client = unit.client(speaker)
     try:
         speaker.summary(take_part(client, choices, voice))
     except (KeyboardInterrupt, typer.Abort):

@@ -32,6 +32,10 @@ def serve(
     keep_days: Annotated[
         int, typer.Option(help="Days after an exchange ends until its files are erased.")
     ] = 30,
+    open_days: Annotated[
+        int,
+        typer.Option(help="Days until an exchange that has not ended is given up and erased."),
+    ] = 180,
     patience: Annotated[
         float, typer.Option(help="Seconds to wait for a client that sends nothing.")
     ] = 30,
@@ -64,6 +68,7 @@ def serve(
         memory=memory or three_quarters_of_memory() // max(workers, 1),
         hours=hours,
         keep_days=keep_days,
+        open_days=open_days,
         patience=patience,
     )
     address = Address(host, port, certificate, private_key)

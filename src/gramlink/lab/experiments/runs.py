@@ -18,6 +18,7 @@ import polars as pl
 
 from gramlink.engines.local import VARIABLE, cores, thread_count
 from gramlink.errors import GramlinkError
+from gramlink.io.orphans import end_with_parent
 from gramlink.lab.experiments.experiment import Experiment, Measured, Point, Row, Scale
 
 Progress = Callable[[int, int], None]
@@ -153,7 +154,7 @@ def _measured(
 @contextmanager
 def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that start afresh, so that they read how many threads they may use."""
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), end_with_parent)
     try:
         yield pool
     finally:

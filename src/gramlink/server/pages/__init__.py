@@ -5,10 +5,9 @@ They hold no script and no style of their own, so that the strictest policy lets
 date from the same page, fetched again.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-from gramlink.exchange.wire import ExchangeInfo, LogInfo, TokenInfo, UnitInfo
+from gramlink.exchange.wire import ExchangeInfo, ExchangeList, LogInfo, TokenInfo, UnitInfo
 from gramlink.reports.page import templates
 from gramlink.server.pages import words
 
@@ -27,9 +26,9 @@ def problem_page(status: int, message: str, hint: str) -> str:
     return _page("problem", status=status, message=message, hint=hint)
 
 
-def operator_home(exchanges: Sequence[ExchangeInfo], unit: UnitInfo, viewer: TokenInfo) -> str:
-    """The exchanges with each party's state, the unit's key, and the form for a new one."""
-    return _page("home", viewer, exchanges=exchanges, unit=unit)
+def operator_home(listed: ExchangeList, unit: UnitInfo, viewer: TokenInfo) -> str:
+    """Exchanges with each party's state, the unit's key, and the form for a new one."""
+    return _page("home", viewer, listed=listed, unit=unit)
 
 
 def exchange_page(view: ExchangeInfo, viewer: TokenInfo) -> str:

@@ -112,6 +112,16 @@ async function revoke(button) {
   });
 }
 
+async function withdraw(button) {
+  const text = "The unit erases it. You can send the same file again, until all parties have sent theirs.";
+  if (!(await ask("Withdraw your bundle?", text, "Withdraw"))) return;
+  await attempt(button.closest("section"), async () => {
+    await call("DELETE", `${main.dataset.path}/bundle`);
+    say("Your bundle is withdrawn.");
+    await lookNow();
+  });
+}
+
 /** Whether a person says yes to a question. */
 function ask(title, text, yes) {
   const dialog = byId("ask");
@@ -248,6 +258,7 @@ document.addEventListener("click", (event) => {
     saveUnit();
   } else if (button.dataset.newToken) newToken(button);
   else if (button.dataset.revoke) revoke(button);
+  else if ("withdraw" in button.dataset) withdraw(button);
   else if ("remove" in button.dataset) {
     const list = button.closest("ol");
     button.closest("li").remove();

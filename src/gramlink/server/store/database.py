@@ -17,6 +17,7 @@ from gramlink.server.store.jobs import Jobs
 from gramlink.server.store.log import Log
 from gramlink.server.store.migrations import bring_up_to_date, require_up_to_date
 from gramlink.server.store.parties import Mined, Parties
+from gramlink.server.store.standings import Standings
 from gramlink.server.store.tokens import Tokens
 
 BUSY = 30  # seconds to wait for another process's transaction
@@ -29,6 +30,7 @@ class Tables:
 
     exchanges: Exchanges
     parties: Parties
+    standings: Standings
     mined: Mined
     tokens: Tokens
     jobs: Jobs
@@ -37,7 +39,15 @@ class Tables:
     @classmethod
     def of(cls, db: sqlite3.Connection) -> "Tables":
         """The tables of a connection."""
-        return cls(Exchanges(db), Parties(db), Mined(db), Tokens(db), Jobs(db), Log(db))
+        return cls(
+            Exchanges(db),
+            Parties(db),
+            Standings(db),
+            Mined(db),
+            Tokens(db),
+            Jobs(db),
+            Log(db),
+        )
 
 
 class Store:
@@ -48,12 +58,9 @@ class Store:
     """
 
     def __init__(self, path: Path, *, migrate: bool = False) -> None:
-        self._turn = threading.RLock()
+        self._turn, self._reading_turn = threading.RLock(), threading.RLock()
         try:
-            self._db = sqlite3.connect(
-                path, timeout=BUSY, isolation_level=None, check_same_thread=False
-            )
-            self._db.row_factory = sqlite3.Row
+            self._db = _connected(path)
             self._tables = Tables.of(self._db)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
@@ -62,6 +69,10 @@ class Store:
             if migrate:
                 self._migrate(path)
             require_up_to_date(self._db, path)
+            # of its own, so that those who read do not wait until a change is on the disk
+            self._reading = _connected(path)
+            self._reading.execute("PRAGMA query_only = ON")
+            self._read_tables = Tables.of(self._reading)
         except sqlite3.Error as error:
             raise InvalidFile(
                 f"{path} cannot be used: {error}", hint="restore the data folder from its back-up"
@@ -76,28 +87,35 @@ class Store:
 
     @contextmanager
     def change(self) -> Iterator[Tables]:
-        """A transaction with no other beside it; undone if anything is raised."""
-        with self._transaction("BEGIN IMMEDIATE"):
+        """A transaction with no other change beside it; undone if anything is raised."""
+        with self._turn, _transaction(self._db, "BEGIN IMMEDIATE"):
             yield self._tables
 
     @contextmanager
     def read(self) -> Iterator[Tables]:
         """The tables as they are at one moment."""
-        with self._transaction("BEGIN"):
-            yield self._tables
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with self._turn:
-            self._db.execute(begin)
-            try:
-                yield
-                self._db.execute("COMMIT")
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+        with self._reading_turn, _transaction(self._reading, "BEGIN"):
+            yield self._read_tables
 
     def close(self) -> None:
         """Close the file."""
-        with self._turn:
+        with self._turn, self._reading_turn:
+            self._reading.close()
             self._db.close()
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
+    db.row_factory = sqlite3.Row
+    return db
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
+    db.execute(begin)
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")

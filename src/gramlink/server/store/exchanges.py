@@ -3,6 +3,14 @@
 import sqlite3
 from dataclasses import dataclass
 
+_AT_ONCE = 200  # exchanges changed in one transaction, for which all others wait
+_KEPT = "deleted IS NULL AND erased IS NULL"
+# what is being linked ends soon, and is erased some time after that
+_DUE = (
+    f"SELECT 1 FROM exchanges WHERE {_KEPT} AND erase <= ? AND NOT EXISTS (SELECT 1 FROM jobs"  # noqa: S608
+    " WHERE exchange = exchanges.number AND kind = 'link' AND state = 'running')"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ExchangeRow:
@@ -15,7 +23,7 @@ class ExchangeRow:
     ended: str | None
     failed: str | None  # why, if it has failed
     summary: str | None  # as JSON
-    erase: str | None  # when its files will be erased
+    erase: str | None  # when its files will be erased; if it has not ended by then, it fails
     erased: str | None
     deleted: str | None
 
@@ -46,21 +54,18 @@ class Exchanges:
         row = self._db.execute(query, (name,)).fetchone()
         return row and ExchangeRow(**row)
 
-    def all(self) -> list[ExchangeRow]:
-        """All that were not deleted, latest first."""
-        query = "SELECT * FROM exchanges WHERE deleted IS NULL ORDER BY number DESC"
-        return [ExchangeRow(**row) for row in self._db.execute(query)]
-
     def finish(self, number: int, ended: str, summary: str) -> None:
-        """An exchange has ended well."""
+        """An exchange has ended well; when to erase its files is to be planned anew."""
         self._db.execute(
-            "UPDATE exchanges SET ended = ?, summary = ? WHERE number = ?", (ended, summary, number)
+            "UPDATE exchanges SET ended = ?, summary = ?, erase = NULL WHERE number = ?",
+            (ended, summary, number),
         )
 
     def fail(self, number: int, ended: str, reason: str) -> None:
-        """An exchange has failed for good."""
+        """An exchange has failed for good; when to erase its files is to be planned anew."""
         self._db.execute(
-            "UPDATE exchanges SET ended = ?, failed = ? WHERE number = ?", (ended, reason, number)
+            "UPDATE exchanges SET ended = ?, failed = ?, erase = NULL WHERE number = ?",
+            (ended, reason, number),
         )
 
     def delete(self, number: int, deleted: str) -> None:
@@ -80,16 +85,12 @@ class Exchanges:
 
     def is_erasing_due(self, now: str) -> bool:
         """Whether there is any erasing to plan or do."""
-        found = self._db.execute(
-            "SELECT 1 FROM exchanges WHERE deleted IS NULL AND erased IS NULL"
-            " AND ended IS NOT NULL AND (erase IS NULL OR erase <= ?) LIMIT 1",
-            (now,),
-        )
-        return found.fetchone() is not None
+        due = f"SELECT 1 FROM exchanges WHERE {_KEPT} AND erase IS NULL UNION ALL {_DUE} LIMIT 1"  # noqa: S608
+        return self._db.execute(due, (now,)).fetchone() is not None
 
-    def ended_lately(self) -> list[ExchangeRow]:
-        """Those that have ended and whose erasing is not yet planned."""
-        query = "SELECT * FROM exchanges WHERE ended IS NOT NULL AND erase IS NULL"
+    def to_plan(self) -> list[ExchangeRow]:
+        """Some of those whose erasing is not yet planned."""
+        query = f"SELECT * FROM exchanges WHERE {_KEPT} AND erase IS NULL LIMIT {_AT_ONCE}"  # noqa: S608
         return [ExchangeRow(**row) for row in self._db.execute(query)]
 
     def plan_erasing(self, number: int, erase: str) -> None:
@@ -97,9 +98,10 @@ class Exchanges:
         self._db.execute("UPDATE exchanges SET erase = ? WHERE number = ?", (erase, number))
 
     def to_erase(self, now: str) -> list[ExchangeRow]:
-        """Those whose files are due to be erased."""
-        query = "SELECT * FROM exchanges WHERE erase <= ? AND erased IS NULL AND deleted IS NULL"
-        return [ExchangeRow(**row) for row in self._db.execute(query, (now,))]
+        """Some of those whose files are due to be erased."""
+        query = f"{_DUE.replace('SELECT 1', 'SELECT *')} LIMIT {_AT_ONCE}"
+        rows = self._db.execute(query, (now,))
+        return [ExchangeRow(**row) for row in rows]
 
     def erase(self, number: int, erased: str) -> None:
         """Note that an exchange's files were erased."""

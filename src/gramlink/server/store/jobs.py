@@ -1,12 +1,15 @@
 """The table of jobs: what workers must do, in the order it came up."""
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from gramlink.io.clock import now
 
 Kind = Literal["check", "link"]
+NO_ROOM = "waiting for room on the unit's disk"  # for people to read
+_TAKEABLE = "state = 'pending' AND (later IS NULL OR later <= ?) AND (waits = 0 OR ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +54,25 @@ class Jobs:
         ).fetchone()
         return row and Job(*row)
 
-    def is_waiting(self) -> bool:
-        """Whether there may be a job to take."""
-        query = "SELECT 1 FROM jobs WHERE state = 'pending' LIMIT 1"
-        return self._db.execute(query).fetchone() is not None
+    def is_waiting(self, *, room: bool = True) -> bool:
+        """Whether there may be a job to take; without room, none that has waited for it."""
+        query = f"SELECT 1 FROM jobs WHERE {_TAKEABLE} LIMIT 1"  # noqa: S608
+        return self._db.execute(query, (now(), room)).fetchone() is not None
 
-    def take(self) -> Job | None:
-        """The next job, marked as running.
+    def take(self, *, room: bool = True) -> Job | None:
+        """The next job, marked as running; without room, none that has waited for it.
 
         Two checks of one exchange at once would each miss the other's bundle.
         """
         row = self._db.execute(
-            "SELECT number FROM jobs WHERE state = 'pending' AND exchange NOT IN"
-            " (SELECT exchange FROM jobs WHERE state = 'running') ORDER BY number LIMIT 1"
+            f"SELECT number FROM jobs WHERE {_TAKEABLE} AND exchange NOT IN"  # noqa: S608
+            " (SELECT exchange FROM jobs WHERE state = 'running') ORDER BY number LIMIT 1",
+            (now(), room),
         ).fetchone()
         if row is None:
             return None
         self._db.execute(
-            "UPDATE jobs SET state = 'running', attempts = attempts + 1, started = ?,"
+            "UPDATE jobs SET state = 'running', later = NULL, attempts = attempts + 1, started = ?,"
             " reason = NULL, step = NULL, done = 0, total = 0 WHERE number = ?",
             (now(), row["number"]),
         )
@@ -82,9 +86,13 @@ class Jobs:
         )
 
     def progress_of(self, exchange: int) -> Progress | None:
-        """How far the running job of an exchange has come, if there is one."""
-        query = "SELECT step, done, total FROM jobs WHERE exchange = ? AND state = 'running'"
-        row = self._db.execute(query, (exchange,)).fetchone()
+        """How far the job of an exchange has come that runs or waits for room, if there is one."""
+        row = self._db.execute(
+            "SELECT step, done, total FROM jobs WHERE exchange = ?"
+            " AND (state = 'running' OR state = 'pending' AND waits > 0)"
+            " ORDER BY state = 'running' DESC LIMIT 1",
+            (exchange,),
+        ).fetchone()
         return row and Progress(*row)
 
     def end(self, job: Job, failed: str | None = None) -> None:
@@ -100,6 +108,40 @@ class Jobs:
             "UPDATE jobs SET state = 'pending' WHERE number = ? AND state = 'running'",
             (job.number,),
         )
+
+    def await_room(self, job: Job, later: Callable[[int], str]) -> int:
+        """A job that lacked room must be done again; return how often it has waited for it.
+
+        `later` says from this number when to try again.
+        """
+        query = "SELECT waits FROM jobs WHERE number = ?"
+        waits = int(self._db.execute(query, (job.number,)).fetchone()["waits"]) + 1
+        self._db.execute(
+            "UPDATE jobs SET state = 'pending', waits = ?, later = ?, step = ?, done = 0, total = 0"
+            " WHERE number = ?",
+            (waits, later(waits), NO_ROOM, job.number),
+        )
+        return waits
+
+    def call_off(self, exchange: int, party: int) -> bool:
+        """Drop what waits to be done for an exchange with a party's bundle, or runs to check it.
+
+        False, and nothing is dropped, if the bundles are being linked.
+        """
+        query = "SELECT 1 FROM jobs WHERE exchange = ? AND kind = 'link' AND state = 'running'"
+        if self._db.execute(query, (exchange,)).fetchone():
+            return False
+        self._db.execute(
+            "DELETE FROM jobs WHERE exchange = ? AND state IN ('pending', 'running')"
+            " AND (kind = 'link' OR party = ?)",
+            (exchange, party),
+        )
+        return True
+
+    def call_all_off(self, exchange: int) -> None:
+        """Drop all that is to be done for an exchange."""
+        query = "DELETE FROM jobs WHERE exchange = ? AND state IN ('pending', 'running')"
+        self._db.execute(query, (exchange,))
 
     def put_all_back(self) -> None:
         """Jobs that were running when the server was killed must be done again."""

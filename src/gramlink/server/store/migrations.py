@@ -122,6 +122,17 @@ MIGRATIONS: tuple[Migration, ...] = (
             "DELETE FROM jobs WHERE state IN ('pending', 'running')",
         )
     ),
+    Migration(
+        (
+            "ALTER TABLE parties ADD COLUMN withdrawn TEXT",  # when, until another is announced
+            "ALTER TABLE jobs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0",  # for want of room
+            "ALTER TABLE jobs ADD COLUMN later TEXT",  # not to be taken before
+            # the texts of schemas lie between a row's columns, so these save reading them
+            "CREATE INDEX exchanges_there ON exchanges (number) WHERE deleted IS NULL",
+            """CREATE INDEX exchanges_kept ON exchanges (erase)
+                WHERE deleted IS NULL AND erased IS NULL""",
+        )
+    ),
 )
 
 

@@ -57,6 +57,7 @@ class PartyRow:
     results_bytes: int | None
     results_sha256: str | None
     fetched: str | None
+    withdrawn: str | None  # when its bundle was, until it announces another
 
 
 def _party(row: sqlite3.Row) -> PartyRow:
@@ -108,8 +109,8 @@ class Parties:
     def begin_upload(self, number: int, size: int, sha256: str) -> None:
         """A bundle was announced; anything noted about an earlier one is forgotten."""
         self._db.execute(
-            "UPDATE parties SET state = 'uploading', reason = NULL, size = ?, sha256 = ?"
-            " WHERE number = ?",
+            "UPDATE parties SET state = 'uploading', reason = NULL, withdrawn = NULL, size = ?,"
+            " sha256 = ? WHERE number = ?",
             (size, sha256, number),
         )
 
@@ -131,6 +132,14 @@ class Parties:
         self._db.execute(
             "UPDATE parties SET state = 'refused', reason = ?, facts = NULL WHERE number = ?",
             (reason, number),
+        )
+
+    def withdraw(self, number: int, withdrawn: str) -> None:
+        """A bundle was withdrawn; nothing about it is kept."""
+        self._db.execute(
+            "UPDATE parties SET state = 'none', reason = NULL, size = NULL, sha256 = NULL,"
+            " facts = NULL, withdrawn = ? WHERE number = ?",
+            (withdrawn, number),
         )
 
     def give_results(self, number: int, size: int, sha256: str) -> None:
