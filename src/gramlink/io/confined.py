@@ -1,0 +1,329 @@
+"""Confined: functions that run in a process of their own, under limits of memory and time.
+
+A file from a stranger may crash its reader, keep it busy or eat memory, and a library that breaks
+off prints a page. Here only the other process ends, and why is said in one line. That process
+is a fresh Python, as a fork of one with threads may hang; it ends with the process that started
+it; and only JSON and plain bytes come back from it, so whoever takes it over gains nothing here.
+"""
+
+import json
+import logging
+import os
+import queue
+import re
+import struct
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, NoReturn, TypeAlias
+
+from gramlink import errors
+from gramlink.errors import Ended, GramlinkError
+
+Told: TypeAlias = Callable[[Any], None]  # hears what a function notes on its way, as JSON
+Order: TypeAlias = Mapping[str, Any]
+Confinable: TypeAlias = Callable[[Order, Sequence[bytes], Told], Sequence[bytes]]
+
+HOURS = 24.0  # for each job of a linkage unit, unless its operator says otherwise
+THREADS = "4"  # of polars in a process that only reads; each takes memory of its own
+_KEPT = 2**14  # bytes of what a process printed last
+_PANIC = re.compile(rb"panicked at ([A-Za-z0-9_./-]{1,200}:\d+)")
+_NO_MEMORY = (b"memory allocation of", b"MemoryError", b"std::bad_alloc", b"Cannot allocate memory")
+_inside = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much memory and time a process may take; 0 is no limit."""
+
+    memory: int = 0  # bytes
+    seconds: float = 0
+
+    def __post_init__(self) -> None:
+        if self.memory < 0:
+            raise errors.InvalidParameter(f"the memory cannot be {self.memory}", hint="use bytes")
+        if not 0 <= self.seconds <= 24 * 365 * 3600:
+            hours = f"{self.seconds / 3600:g}"
+            raise errors.InvalidParameter(f"a job cannot be given {hours} hours", hint="up to 8760")
+
+
+def three_quarters_of_memory() -> int:
+    """The default memory for workers; 0, meaning no limit, where the total is unknown."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+def unforeseen(error: BaseException) -> str:
+    """Why a process gives up, without the error's own words, which may quote records."""
+    if isinstance(error, MemoryError | ImportError):  # a library that lacks memory raises either
+        return "there is not enough memory for it"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"an unexpected {type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
+    )
+
+
+class Confined:
+    """A process that is started when it is first needed, and anew after it has ended.
+
+    Privacy: what it reads and returns passes through pipes and memory, and not through files.
+    """
+
+    def __init__(self, limits: Limits, *, threads: str = "") -> None:
+        self.limits = limits
+        self._threads = threads
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said = bytearray()
+        self._listening: threading.Thread | None = None
+        self._late = False
+
+    def __enter__(self) -> "Confined":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def call(
+        self,
+        function: Confinable,
+        order: Order,
+        pieces: Sequence[bytes] = (),
+        told: Told = lambda _: None,
+    ) -> list[bytes]:
+        """What a function returns there; `Ended` says why it did not.
+
+        A process that is confined itself runs the function on the spot.
+        """
+        if _inside:
+            return list(function(order, pieces, told))
+        process = self._process or self._started()
+        level = logging.getLogger("gramlink").getEffectiveLevel()
+        letter = {"function": [function.__module__, function.__name__], "order": order}
+        timer = threading.Timer(self.limits.seconds, self._end_late, [process])
+        timer.daemon = True
+        if self.limits.seconds:
+            timer.start()
+        try:
+            assert process.stdin  # noqa: S101  # both are pipes
+            assert process.stdout  # noqa: S101
+            with suppress(BrokenPipeError):
+                _send(process.stdin, json.dumps({**letter, "level": level}).encode(), *pieces)
+            while True:
+                head, *found = _received(process.stdout)
+                kind, what = json.loads(head)
+                if kind == "done":
+                    return found
+                if kind == "refused":
+                    raise _as_raised(what)
+                if kind == "ended":
+                    raise Ended(what)
+                if kind == "logged":
+                    logging.getLogger("gramlink").log(what[0], "%s", what[1])
+                if kind == "told":
+                    told(what)
+        except (EOFError, ValueError):
+            raise Ended(self._why(process)) from None
+        except BaseException as error:
+            if not isinstance(error, GramlinkError) or isinstance(error, Ended):
+                self.end()
+            raise
+        finally:
+            timer.cancel()
+
+    def end(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with suppress(OSError):  # what was to be written has no reader any more
+                    pipe.close()
+        if self._listening:
+            self._listening.join()
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if not sys.executable:
+            raise Ended("there is no Python to start another process with")
+        # -P: no module of the folder we are in, which may be somebody else's
+        command = [sys.executable, "-P", "-m", "gramlink.io.confined", str(self.limits.memory)]
+        environment = dict(os.environ)
+        if self._threads:
+            environment.setdefault("POLARS_MAX_THREADS", self._threads)
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(  # noqa: S603
+                command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+            )
+        except OSError as error:
+            raise Ended(f"no other process can be started: {error.strerror or error}") from error
+        self._process, self._late, self._said = process, False, bytearray()
+        self._listening = threading.Thread(target=self._listen, args=[process.stderr], daemon=True)
+        self._listening.start()
+        return process
+
+    def _listen(self, stderr: IO[bytes]) -> None:
+        """Keep the last of what is printed, and let nobody see it."""
+        with stderr:
+            while piece := stderr.read1(2**16):  # type: ignore[attr-defined]
+                self._said += piece
+                del self._said[:-_KEPT]
+
+    def _end_late(self, process: "subprocess.Popen[bytes]") -> None:
+        self._late = True
+        process.kill()
+
+    def _why(self, process: "subprocess.Popen[bytes]") -> str:
+        self.end()
+        if self._late:
+            return f"it took more than {self.limits.seconds / 60:,.3g} minutes"
+        code, said = process.returncode, bytes(self._said)
+        if any(words in said for words in _NO_MEMORY):
+            most = self.limits.memory / 10**9
+            return f"it takes more than {most:.3g} GB of memory" if most else "memory is used up"
+        if place := _PANIC.search(said):
+            return f"a library broke off in {place[1].decode()}"
+        how = f"was stopped by signal {-code}" if code < 0 else f"ended with code {code}"
+        return f"it crashed the process that read it, which {how}"
+
+
+def _as_raised(what: Mapping[str, str]) -> GramlinkError:
+    kind = getattr(errors, what["kind"], None)
+    if not (isinstance(kind, type) and issubclass(kind, GramlinkError)):
+        kind = GramlinkError
+    return kind(what["message"], hint=what["hint"])
+
+
+def _send(pipe: IO[bytes], *pieces: bytes) -> None:
+    sizes = [len(piece) for piece in pieces]
+    pipe.write(struct.pack(f"<{len(sizes) + 1}Q", len(sizes), *sizes))
+    for piece in pieces:
+        pipe.write(piece)
+    pipe.flush()
+
+
+def _received(pipe: IO[bytes]) -> list[bytes]:
+    (count,) = struct.unpack("<Q", _exactly(pipe, 8))
+    if count > 1000:
+        raise ValueError("these are not our pieces")
+    sizes = struct.unpack(f"<{count}Q", _exactly(pipe, 8 * count))
+    return [_exactly(pipe, size) for size in sizes]
+
+
+def _exactly(pipe: IO[bytes], size: int) -> bytes:
+    try:
+        data = pipe.read(size)
+    except (OSError, OverflowError) as error:
+        raise EOFError from error
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+# inside
+
+
+def confine(memory: int) -> None:
+    """Limit this process, and let it end with the one that started it."""
+    global _inside
+    _inside = True
+    limit_memory(memory)
+    if sys.platform == "linux":
+        import ctypes
+        import signal
+
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: whatever it is busy with
+
+
+def limit_memory(size: int) -> None:
+    """Have the system refuse more memory than this, where possible, and keep none of it."""
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would be full of records
+        if size:
+            _, most = resource.getrlimit(resource.RLIMIT_DATA)
+            size = size if most == resource.RLIM_INFINITY else min(size, most)
+            resource.setrlimit(resource.RLIMIT_DATA, (size, most))
+
+
+def end_with_input() -> None:
+    """End as soon as standard input does: the process that started this one is gone."""
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+class _Forwarding(logging.Handler):
+    """Sends what is logged to where it is shown."""
+
+    def __init__(self, say: Callable[..., None]) -> None:
+        super().__init__()
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._say("logged", [record.levelno, record.getMessage()])
+
+
+def _main(memory: int) -> NoReturn:
+    """Do what standard input asks for until it ends, and with it this process."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    confine(memory)
+    letters: queue.SimpleQueue[list[bytes]] = queue.SimpleQueue()
+
+    def read() -> None:
+        pipe = os.fdopen(0, "rb", closefd=False)
+        try:
+            while True:
+                letters.put(_received(pipe))
+        except BaseException as error:  # noqa: BLE001
+            if isinstance(error, MemoryError):
+                os.write(2, b"MemoryError")
+            os._exit(1)
+
+    threading.Thread(target=read, daemon=True).start()
+
+    def say(kind: str, what: Any = None, *pieces: bytes) -> None:
+        _send(answers, json.dumps([kind, what]).encode(), *pieces)
+
+    logger = logging.getLogger("gramlink")
+    logger.handlers, logger.propagate = [_Forwarding(say)], False
+    while True:
+        head, *pieces = letters.get()
+        letter = json.loads(head)
+        module, name = letter["function"]
+        logger.setLevel(letter["level"])
+        try:
+            function = getattr(import_module(module), name)
+            found = function(letter["order"], pieces, lambda what: say("told", what))
+            del pieces
+            say("done", None, *found)
+            del found
+        except GramlinkError as error:
+            kind = type(error).__name__
+            say("refused", {"kind": kind, "message": str(error), "hint": error.hint})
+        except BaseException as error:  # noqa: BLE001  # a library's panic is one too
+            if type(error).__name__ == "PanicException":
+                os._exit(1)  # its place has been printed
+            say("ended", unforeseen(error))
+
+
+if __name__ == "__main__":
+    # as the module that others import, which then know that they are confined
+    import_module("gramlink.io.confined")._main(int(sys.argv[1]))
