@@ -32,6 +32,7 @@ Confinable: TypeAlias = Callable[[Order, Sequence[bytes], Told], Sequence[bytes]
 
 HOURS = 24.0  # for each job of a linkage unit, unless its operator says otherwise
 THREADS = "4"  # of polars in a process that only reads; each takes memory of its own
+IDLE = 60  # seconds after which a process that has nothing to do ends
 _KEPT = 2**14  # bytes of what a process printed last
 _PANIC = re.compile(rb"panicked at ([A-Za-z0-9_./-]{1,200}:\d+)")
 _NO_MEMORY = (b"memory allocation of", b"MemoryError", b"std::bad_alloc", b"Cannot allocate memory")
@@ -77,13 +78,14 @@ class Confined:
     Privacy: what it reads and returns passes through pipes and memory, and not through files.
     """
 
-    def __init__(self, limits: Limits, *, threads: str = "") -> None:
-        self.limits = limits
+    def __init__(self, *, threads: str = "") -> None:
         self._threads = threads
         self._process: subprocess.Popen[bytes] | None = None
+        self._starter = 0
         self._said = bytearray()
         self._listening: threading.Thread | None = None
         self._late = False
+        self._turn = threading.Lock()
 
     def __enter__(self) -> "Confined":
         return self
@@ -96,6 +98,8 @@ class Confined:
         function: Confinable,
         order: Order,
         pieces: Sequence[bytes] = (),
+        *,
+        limits: Limits,
         told: Told = lambda _: None,
     ) -> list[bytes]:
         """What a function returns there; `Ended` says why it did not.
@@ -104,18 +108,40 @@ class Confined:
         """
         if _inside:
             return list(function(order, pieces, told))
-        process = self._process or self._started()
+        name = [function.__module__, function.__name__]
         level = logging.getLogger("gramlink").getEffectiveLevel()
-        letter = {"function": [function.__module__, function.__name__], "order": order}
-        timer = threading.Timer(self.limits.seconds, self._end_late, [process])
+        letter = {"function": name, "order": order, "memory": limits.memory, "level": level}
+        with self._turn:
+            if self._starter != os.getpid():  # after a fork, it is not ours
+                self._process = None
+            if self._process and self._process.poll() is None:
+                try:
+                    return self._asked(self._process, letter, pieces, limits, told)
+                except Ended:
+                    if self._late:
+                        raise
+                    # else perhaps of what it did before, or of waiting for too long
+            self.end()
+            return self._asked(self._started(), letter, pieces, limits, told)
+
+    def _asked(
+        self,
+        process: "subprocess.Popen[bytes]",
+        letter: Order,
+        pieces: Sequence[bytes],
+        limits: Limits,
+        told: Told,
+    ) -> list[bytes]:
+        self._late = False
+        timer = threading.Timer(limits.seconds, self._end_late, [process])
         timer.daemon = True
-        if self.limits.seconds:
+        if limits.seconds:
             timer.start()
         try:
             assert process.stdin  # noqa: S101  # both are pipes
             assert process.stdout  # noqa: S101
             with suppress(BrokenPipeError):
-                _send(process.stdin, json.dumps({**letter, "level": level}).encode(), *pieces)
+                _send(process.stdin, json.dumps(letter).encode(), *pieces)
             while True:
                 head, *found = _received(process.stdout)
                 kind, what = json.loads(head)
@@ -130,7 +156,7 @@ class Confined:
                 if kind == "told":
                     told(what)
         except (EOFError, ValueError):
-            raise Ended(self._why(process)) from None
+            raise Ended(self._why(process, limits)) from None
         except BaseException as error:
             if not isinstance(error, GramlinkError) or isinstance(error, Ended):
                 self.end()
@@ -156,7 +182,7 @@ class Confined:
         if not sys.executable:
             raise Ended("there is no Python to start another process with")
         # -P: no module of the folder we are in, which may be somebody else's
-        command = [sys.executable, "-P", "-m", "gramlink.io.confined", str(self.limits.memory)]
+        command = [sys.executable, "-P", "-m", "gramlink.io.confined"]
         environment = dict(os.environ)
         if self._threads:
             environment.setdefault("POLARS_MAX_THREADS", self._threads)
@@ -167,7 +193,8 @@ class Confined:
             )
         except OSError as error:
             raise Ended(f"no other process can be started: {error.strerror or error}") from error
-        self._process, self._late, self._said = process, False, bytearray()
+        self._process, self._starter = process, os.getpid()
+        self._said = bytearray()
         self._listening = threading.Thread(target=self._listen, args=[process.stderr], daemon=True)
         self._listening.start()
         return process
@@ -183,14 +210,14 @@ class Confined:
         self._late = True
         process.kill()
 
-    def _why(self, process: "subprocess.Popen[bytes]") -> str:
+    def _why(self, process: "subprocess.Popen[bytes]", limits: Limits) -> str:
         self.end()
         if self._late:
-            return f"it took more than {self.limits.seconds / 60:,.3g} minutes"
+            return f"it took more than {limits.seconds / 60:,.3g} minutes"
         code, said = process.returncode, bytes(self._said)
         if any(words in said for words in _NO_MEMORY):
-            most = self.limits.memory / 10**9
-            return f"it takes more than {most:.3g} GB of memory" if most else "memory is used up"
+            most = f"it takes more than {limits.memory / 10**9:.3g} GB of memory"
+            return most if limits.memory else "there is not enough memory for it"
         if place := _PANIC.search(said):
             return f"a library broke off in {place[1].decode()}"
         how = f"was stopped by signal {-code}" if code < 0 else f"ended with code {code}"
@@ -233,29 +260,31 @@ def _exactly(pipe: IO[bytes], size: int) -> bytes:
 # inside
 
 
-def confine(memory: int) -> None:
-    """Limit this process, and let it end with the one that started it."""
+def confine() -> None:
+    """Let this process end with the one that started it, and keep no picture of its memory."""
     global _inside
     _inside = True
-    limit_memory(memory)
     if sys.platform == "linux":
         import ctypes
         import signal
 
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: whatever it is busy with
-
-
-def limit_memory(size: int) -> None:
-    """Have the system refuse more memory than this, where possible, and keep none of it."""
     if sys.platform != "win32":
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would be full of records
-        if size:
-            _, most = resource.getrlimit(resource.RLIMIT_DATA)
-            size = size if most == resource.RLIM_INFINITY else min(size, most)
-            resource.setrlimit(resource.RLIMIT_DATA, (size, most))
+
+
+def limit_memory(size: int) -> None:
+    """Have the system refuse more memory than this, where possible."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        if not size or (most != resource.RLIM_INFINITY and size > most):
+            size = most
+        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
 
 
 def end_with_input() -> None:
@@ -280,11 +309,11 @@ class _Forwarding(logging.Handler):
         self._say("logged", [record.levelno, record.getMessage()])
 
 
-def _main(memory: int) -> NoReturn:
+def _main() -> NoReturn:
     """Do what standard input asks for until it ends, and with it this process."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
-    confine(memory)
+    confine()
     letters: queue.SimpleQueue[list[bytes]] = queue.SimpleQueue()
 
     def read() -> None:
@@ -305,11 +334,15 @@ def _main(memory: int) -> NoReturn:
     logger = logging.getLogger("gramlink")
     logger.handlers, logger.propagate = [_Forwarding(say)], False
     while True:
-        head, *pieces = letters.get()
+        try:
+            head, *pieces = letters.get(timeout=IDLE)
+        except queue.Empty:
+            os._exit(0)
         letter = json.loads(head)
         module, name = letter["function"]
         logger.setLevel(letter["level"])
         try:
+            limit_memory(letter["memory"])
             function = getattr(import_module(module), name)
             found = function(letter["order"], pieces, lambda what: say("told", what))
             del pieces
@@ -326,4 +359,4 @@ def _main(memory: int) -> NoReturn:
 
 if __name__ == "__main__":
     # as the module that others import, which then know that they are confined
-    import_module("gramlink.io.confined")._main(int(sys.argv[1]))
+    import_module("gramlink.io.confined")._main()

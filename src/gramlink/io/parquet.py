@@ -6,6 +6,7 @@ compact protocol; what Parquet uses of that is here. Pages may lie too, so a fil
 still read in a confined process, which is given memory for what its footer says, and no more.
 """
 
+import atexit
 import io
 import struct
 from collections.abc import Collection, Sequence
@@ -25,6 +26,9 @@ _LIBRARY = 2**30  # bytes that reading takes besides the values
 _SLOWEST = 10**7  # bytes a second
 
 _WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 32, 7: 32}  # bytes of a value, by its type
+READER = Confined(threads=THREADS)  # one for all that this process reads
+atexit.register(READER.end)
+
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BYTES, _LIST, _SET, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
 _NUMBERS = (4, 5, 6)
 _DEEPEST = 20
@@ -65,11 +69,6 @@ class Footer:
             raise Damaged(f"it has {self.size:,} bytes and claims to hold {needed:,}")
         memory = _LIBRARY + 4 * needed
         return Limits(min(memory, available or memory), 60 + needed / _SLOWEST)
-
-
-def reader(limits: Limits) -> Confined:
-    """A process to read Parquet in."""
-    return Confined(limits, threads=THREADS)
 
 
 def to_bytes(frame: pl.DataFrame) -> bytes:

@@ -15,7 +15,7 @@ import polars as pl
 
 from gramlink.errors import Ended, InvalidRecords
 from gramlink.io.confined import Limits
-from gramlink.io.parquet import Damaged, Footer, footer_of, from_bytes, reader, to_bytes
+from gramlink.io.parquet import READER, Damaged, Footer, footer_of, from_bytes, to_bytes
 from gramlink.records.csv import csv_header, csv_rows, first_bytes, short
 
 LONGEST = 4096  # symbols of a cell; a longer one is a quote that was never closed
@@ -142,9 +142,10 @@ def parquet_limits(path: Path, columns: Sequence[str] | None, limit: int | None)
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None, limit: int | None) -> Table:
-    order = {"path": str(path), "columns": columns and list(columns), "limit": limit}
-    with reader(parquet_limits(path, columns, limit)) as process, reading(path.name):
-        (found,) = process.call(_read_here, order)
+    order = {"path": str(path.absolute()), "columns": columns and list(columns), "limit": limit}
+    with reading(path.name):
+        limits = parquet_limits(path, columns, limit)
+        (found,) = READER.call(_read_here, order, limits=limits)
     frame = from_bytes(found)
     return Table(path.name, range(1, 1 + len(frame)), dict(zip(frame.columns, frame, strict=True)))
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from gramlink.errors import InvalidRecords
-from gramlink.io.parquet import from_bytes, reader, to_bytes
+from gramlink.io.parquet import READER, from_bytes, to_bytes
 from gramlink.records.csv import short
 from gramlink.records.proposal.guess import IDS, ROWS, Guess, date_of_parts, guess
 from gramlink.records.proposal.headings import Heading, by_ids_names, heading_of, parts_of_birth
@@ -66,10 +66,10 @@ def read_sample(path: Path, separator: str | None = None, encoding: str | None =
     if not once:
         read_table(path, separator=separator, encoding=encoding)  # raises an error that says why
     if is_parquet(path):
-        order = {"path": str(path), "columns": once, "options": options}
-        limits = parquet_limits(path, once, LOOKED_AT)
-        with reader(limits) as process, reading(path.name):
-            found, unread = process.call(_read_there, order)
+        order = {"path": str(path.absolute()), "columns": once, "options": options}
+        with reading(path.name):
+            limits = parquet_limits(path, once, LOOKED_AT)
+            found, unread = READER.call(_read_there, order, limits=limits)
         return Sample(path.name, from_bytes(found).to_dict(), left_out | json.loads(unread))
     columns, unreadable = _readable(path, once, options)
     return Sample(path.name, columns, left_out | unreadable)
