@@ -439,7 +439,7 @@ def whole(number):
 
 
 def second_names():
-    """Every other way to write our point and the least ones: with the top bit, or the prime more."""
+    """Other ways to write our point and small ones: with the top bit, or the prime more."""
     ours = int.from_bytes(reference.raw(OURS.recipient.age), "little")
     small = [2, 3, 9, 18]
     return [ours | 1 << 255, *(n + reference.PRIME for n in small), *(n | 1 << 255 for n in small)]

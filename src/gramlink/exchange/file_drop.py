@@ -9,20 +9,26 @@ and again only if a bundle changes.
 
 import hashlib
 import json
-import multiprocessing
 from collections.abc import Collection, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import Identity, Recipient, read_identity, unseal_from
-from gramlink.errors import GramlinkError, InvalidFile, Mismatch
+from gramlink.bundles.sealing import Recipient, read_identity, unseal_from
+from gramlink.errors import Ended, GramlinkError, InvalidFile, Mismatch
+from gramlink.io.confined import (
+    HOURS,
+    Confinable,
+    Confined,
+    Limits,
+    Told,
+    three_quarters_of_memory,
+)
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
 from gramlink.io.locks import alone
+from gramlink.kernels import compilation_starts, on_first_compilation
 from gramlink.matching.pairs import Progress
 from gramlink.parties.admission import alike, check_address, check_bundle, check_signed, doubled
 from gramlink.parties.answers import answer, sealed
@@ -77,64 +83,104 @@ def attend(
     senders: Senders,
     returns: str = "links",
     progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> tuple[list[Received], list[Answered]]:
     """Go through the inbox once, and answer the exchanges that can be answered.
+
+    Bundles are checked and linked in another process, each within the limits: by default, those
+    of a server's jobs.
 
     Privacy: opens bundles in memory only. Receipts and records name owners and digests;
     everything else that is written is sealed to its owner.
     """
-    identity = read_identity(identity_file)
-    with alone(outbox / ".gramlink.lock", "at work"):
-        received = _without_doubles(list(_received(inbox, identity_file, senders)))
+    read_identity(identity_file)
+    limits = limits or Limits(three_quarters_of_memory(), HOURS * 3600)
+    with alone(outbox / ".gramlink.lock", "at work"), Confined() as process:
+        work = _Work(process, limits, identity_file.absolute(), progress)
+        received = _without_doubles(list(_received(inbox, work, senders)))
         for one in received:
             _tell(outbox, one.name, one.receipt)
         good = [one for one in received if not one.refused]
         names = sorted({one.exchange for one in good})
         return received, [
-            _answered(
-                [one for one in good if one.exchange == name],
-                inbox,
-                outbox,
-                identity,
-                returns,
-                progress,
-            )
+            _answered([one for one in good if one.exchange == name], inbox, outbox, returns, work)
             for name in names
         ]
 
 
-def _received(inbox: Path, identity_file: Path, senders: Senders) -> Iterator[Received]:
-    """Each file, opened and checked in another process, which a hostile file may crash."""
-    context = multiprocessing.get_context("spawn")
-    paths = [path for path in sorted(inbox.iterdir()) if path.suffix in SUFFIXES and path.is_file()]
-    pool = ProcessPoolExecutor(1, context)
-    try:
-        for path in paths:
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What bundles are opened with, and where: in a process that a hostile file may crash."""
+
+    process: Confined
+    limits: Limits
+    identity_file: Path
+    progress: Progress | None
+
+    def do(self, function: Confinable, order: Mapping[str, Any]) -> list[bytes]:
+        """What a function makes of its order there."""
+        order = {**order, "identity": str(self.identity_file)}
+        return self.process.call(function, order, limits=self.limits, told=self._hear)
+
+    def _hear(self, done: tuple[int, int] | None) -> None:
+        if done is None:
+            compilation_starts()
+        elif self.progress:
+            self.progress(*done)
+
+
+def _received(inbox: Path, work: _Work, senders: Senders) -> Iterator[Received]:
+    keys = {owner: sorted(one.key for one in known) for owner, known in senders.items()}
+    for path in sorted(inbox.iterdir()):
+        if path.suffix in SUFFIXES and path.is_file():
             try:
-                yield pool.submit(check, path, identity_file, senders).result()
-            except BrokenProcessPool:
-                pool.shutdown()
-                pool = ProcessPoolExecutor(1, context)
-                yield Received(path.name, "", {}, "it crashed the process that read it")
-            except (MemoryError, OverflowError):
-                yield Received(path.name, "", {}, "it is too large to read")
-    finally:
-        pool.shutdown()
+                (told,) = work.do(check, {"path": str(path.absolute()), "senders": keys})
+                yield Received(**json.loads(told))
+            except Ended as error:
+                yield Received(path.name, "", {}, str(error))
 
 
-def check(path: Path, identity_file: Path, senders: Senders) -> Received:
-    """What a file is, once all of it has been read."""
-    digest = ""
+def check(order: Mapping[str, Any], *_: object) -> list[bytes]:
+    """What a file in the inbox is, once all of it has been read."""
+    path, digest, manifest, refused = Path(order["path"]), "", {}, ""
     try:
         data = read_bytes(path)
         digest = hashlib.sha256(data).hexdigest()
-        bundle = _opened(data, read_identity(identity_file), path.name)
+        bundle = _opened(data, path, order)
         check_bundle(bundle)
         check_address(bundle)
-        check_signed(bundle, senders)
+        known = {name: map(Recipient, keys) for name, keys in order["senders"].items()}
+        check_signed(bundle, {name: list(keys) for name, keys in known.items()})
+        manifest = bundle.manifest
     except GramlinkError as error:
-        return Received(path.name, digest, {}, str(error))
-    return Received(path.name, digest, bundle.manifest)
+        refused = str(error)
+    found = {"name": path.name, "digest": digest, "manifest": manifest, "refused": refused}
+    return [json.dumps(found).encode()]
+
+
+def link(order: Mapping[str, Any], _: object, told: Told) -> list[bytes]:
+    """The summary of a linkage, and each owner's results, sealed to it."""
+    on_first_compilation(lambda: told(None))
+    bundles = []
+    for name, digest in order["bundles"]:
+        path = Path(name)
+        data = read_bytes(path)
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise Mismatch(f"{path.name} changed while being read", hint="run this again")
+        bundles.append(_opened(data, path, order))
+    returns = dict.fromkeys((bundle.owner for bundle in bundles), order["returns"])
+    answers = answer(
+        bundles, returns, created=moment(), progress=lambda done, total: told([done, total])
+    )
+    identity = read_identity(Path(order["identity"]))
+    results = [sealed(answers.results[bundle.owner], bundle, identity) for bundle in bundles]
+    return [json.dumps(answers.summary).encode(), *results]
+
+
+def _opened(data: bytes, path: Path, order: Mapping[str, Any]) -> Bundle:
+    identity = read_identity(Path(order["identity"]))
+    content, sender = unseal_from(data, identity, path.name)
+    return Bundle.from_bytes(content, path.name, sender)
 
 
 def _without_doubles(received: list[Received]) -> list[Received]:
@@ -155,9 +201,8 @@ def _answered(
     received: list[Received],
     inbox: Path,
     outbox: Path,
-    identity: Identity,
     returns: str,
-    progress: Progress | None,
+    work: _Work,
 ) -> Answered:
     exchange = received[0].exchange
     present = {one.owner: one for one in received}
@@ -171,33 +216,19 @@ def _answered(
     if _recorded(record) == answered:
         return Answered(exchange, owners)
     try:
-        bundles = [_bundle(inbox / one.name, one.digest, identity) for one in received]
-        answers = answer(
-            bundles, dict.fromkeys(owners, returns), created=moment(), progress=progress
-        )
+        places = [(str((inbox / one.name).absolute()), one.digest) for one in received]
+        summary, *results = work.do(link, {"bundles": places, "returns": returns})
         files = []
-        for bundle in bundles:
-            path = outbox / f"{exchange}-{bundle.owner}.results.age"
-            _write(path, sealed(answers.results[bundle.owner], bundle, identity))
+        for one, data in zip(received, results, strict=True):
+            path = outbox / f"{exchange}-{one.owner}.results.age"
+            _write(path, data)
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
         for one in received:
             _tell(outbox, one.name, f"refused: {error}\n")
         return Answered(exchange, owners, failed=str(error))
-    return Answered(exchange, owners, files=tuple(files), summary=answers.summary)
-
-
-def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
-    data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise Mismatch(f"{path.name} changed while being read", hint="run this again")
-    return _opened(data, identity, path.name)
-
-
-def _opened(data: bytes, identity: Identity, name: str) -> Bundle:
-    content, sender = unseal_from(data, identity, name)
-    return Bundle.from_bytes(content, name, sender)
+    return Answered(exchange, owners, files=tuple(files), summary=json.loads(summary))
 
 
 def _recorded(path: Path) -> Any:

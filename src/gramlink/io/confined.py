@@ -153,9 +153,11 @@ class Confined:
                     raise Ended(what)
                 if kind == "logged":
                     logging.getLogger("gramlink").log(what[0], "%s", what[1])
-                if kind == "told":
+                elif kind == "told":
                     told(what)
-        except (EOFError, ValueError):
+                else:
+                    raise ValueError("this is no answer of ours")
+        except (EOFError, ValueError, KeyError, TypeError):
             raise Ended(self._why(process, limits)) from None
         except BaseException as error:
             if not isinstance(error, GramlinkError) or isinstance(error, Ended):

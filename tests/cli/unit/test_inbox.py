@@ -371,7 +371,7 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
 ):
     bomb = drop / "unit/inbox/bomb.age"
     bomb.write_bytes(b"boom")
-    monkeypatch.setenv("PYTHONPATH", str(drop))
+    monkeypatch.setenv("PYTHONPATH", f"{drop}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     # a reader that dies of one file, as of a Parquet file that makes it abort
     (drop / "sitecustomize.py").write_text(
         "import os, pathlib\n"

@@ -7,6 +7,7 @@ import typer
 
 from gramlink.cli.options import SENDERS
 from gramlink.cli.speaker import Speaker
+from gramlink.cli.unit.options import HOURS, Hours, Memory
 
 
 def inbox(
@@ -25,6 +26,8 @@ def inbox(
         str,
         typer.Option(help="What owners get: links, weights (links with details) or counts."),
     ] = "links",
+    memory: Memory = 0,
+    hours: Hours = HOURS,
     speaker: Speaker,
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
@@ -37,6 +40,7 @@ def inbox(
     from gramlink.bundles.sealing import read_senders
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
+    from gramlink.io.confined import Limits, three_quarters_of_memory
     from gramlink.parties.answers import check_returns
 
     if not folder.is_dir():
@@ -48,8 +52,9 @@ def inbox(
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     check_returns(returns)
     known = read_senders(senders)
+    limits = Limits(memory or three_quarters_of_memory(), hours * 3600)
     with speaker.progress("matching") as progress:
-        received, answered = attend(folder, outbox, identity_file, known, returns, progress)
+        received, answered = attend(folder, outbox, identity_file, known, returns, progress, limits)
     for one in received:
         speaker.say(f"{one.name}: {one.receipt.strip()}")
     if not received:
