@@ -18,7 +18,7 @@ import polars as pl
 
 from gramlink.errors import Ended, InvalidFile
 from gramlink.io.files import from_json, to_json
-from gramlink.io.parquet import READER, Footer, footer_of, from_bytes, to_bytes
+from gramlink.io.parquet import READER, Footer, check_text, footer_of, from_bytes, to_bytes
 
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 2**20
@@ -75,7 +75,7 @@ class Archive:
             raise self.damaged(f"its columns are not those of a {self.kind}")
         if type(rows) is not int or footer.rows != rows:
             raise self.damaged(f"it has {footer.rows:,} rows, not {str(rows)[:100]}")
-        order = {"kind": self.kind, "name": self.name, "rows": rows}
+        order = {"kind": self.kind, "name": self.name, "rows": rows, "room": footer.room()}
         expected = to_bytes(pl.DataFrame(schema=dict(columns)))
         with self._reading():
             limits = footer.limits(range(len(footer.names)), _EXPANSION)
@@ -90,8 +90,10 @@ class Archive:
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except (Ended, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        except (Ended, pl.exceptions.PolarsError) as error:
             raise self.damaged(str(error)) from error
+        except pl.exceptions.PanicException:
+            raise self.damaged("a library broke off") from None
         except _UNREADABLE as error:
             raise self.damaged(_why(error)) from error
 
@@ -109,6 +111,7 @@ def _read_here(order: Mapping[str, Any], pieces: Sequence[bytes], *_: object) ->
         if dict(pl.read_parquet_schema(io.BytesIO(data))) != dict(columns):
             raise archive.damaged(f"its columns are not those of a {archive.kind}")
         frame = pl.read_parquet(io.BytesIO(data))
+        check_text(frame, order["room"])
     if len(frame) != order["rows"]:
         raise archive.damaged(f"it has {len(frame):,} rows, not {order['rows']:,}")
     return [to_bytes(frame.select(columns.keys()))]

@@ -21,6 +21,7 @@ from gramlink.io.confined import THREADS, Confined, Limits, three_quarters_of_me
 MAGIC = b"PAR1"
 LONGEST_FOOTER = 2**25
 MOST_COLUMNS, MOST_GROUPS, MOST_ROWS = 10_000, 50_000, 10**10
+TEXT = 64  # times its size; honest files of text hold up to about 20 times theirs
 _ROOM = 2**28  # bytes that a file may hold, however small it is
 _LIBRARY = 2**30  # bytes that reading takes besides the values
 _SLOWEST = 10**7  # bytes a second
@@ -56,25 +57,36 @@ class Footer:
     rows: int
     bytes_of: tuple[int, ...]  # for each column
 
-    def limits(self, columns: Collection[int], expansion: int, rows: int | None = None) -> Limits:
-        """What reading these columns may take; a file that holds too much for its size is refused.
+    def room(self, expansion: int = TEXT) -> int:
+        """The most bytes that a file of this size may hold."""
+        return _ROOM + expansion * self.size
 
-        Honest files hold up to about 20 times their size.
-        """
+    def limits(
+        self, columns: Collection[int], expansion: int = TEXT, rows: int | None = None
+    ) -> Limits:
+        """What reading these columns may take; a file that claims too much is refused."""
         needed = sum(self.bytes_of[column] for column in columns)
         if rows is not None and rows < self.rows:
             needed = needed * rows // self.rows
         available = three_quarters_of_memory()
-        if needed > _ROOM + expansion * self.size or (available and needed > available):
+        if needed > self.room(expansion) or (available and needed > available):
             raise Damaged(f"it has {self.size:,} bytes and claims to hold {needed:,}")
         memory = _LIBRARY + 4 * needed
         return Limits(min(memory, available or memory), 60 + needed / _SLOWEST)
 
 
+def check_text(frame: pl.DataFrame, room: int) -> None:
+    """Refuse columns of text that is much longer than the file: one text can stand in every row."""
+    texts = [series for series in frame if series.dtype == pl.String]
+    held = sum(int(series.str.len_bytes().sum()) for series in texts)
+    if held > room:
+        raise Damaged(f"it holds {held:,} bytes of text, {room:,} at most for its size")
+
+
 def to_bytes(frame: pl.DataFrame) -> bytes:
     """A frame as it travels between our processes."""
     written = io.BytesIO()
-    frame.write_ipc_stream(written, compat_level=pl.CompatLevel.oldest())
+    frame.write_ipc_stream(written)
     return written.getvalue()
 
 
@@ -135,8 +147,9 @@ def _checked(content: dict[int, Any], size: int) -> Footer:
 def _chunk(meta: dict[int, Any], kind: int, size: int) -> tuple[int, int, int]:
     """How many values a column has in a row group, and their bytes, unpacked and packed."""
     values, plain, packed = meta[_VALUES], meta[_PLAIN], meta[_PACKED]
-    start = min(meta[_DATA], meta.get(_DICTIONARY) or meta[_DATA])
-    if min(values, plain, packed) < 0 or start < 0 or start + packed > size or meta[_TYPE] != kind:
+    first, last = sorted([meta[_DATA], meta.get(_DICTIONARY) or meta[_DATA]])
+    inside = 0 <= first <= size - packed and last < size
+    if min(values, plain, packed) < 0 or not inside or meta[_TYPE] != kind:
         raise Damaged("a column has an impossible size, place or type")
     return values, plain, packed
 
@@ -208,8 +221,6 @@ class _Thrift:
         return [self.value(kind, depth) for _ in range(length)]
 
     def struct(self, depth: int) -> dict[int, Any]:
-        if depth > _DEEPEST:
-            raise Damaged("its footer is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0
         while head := self.byte():
@@ -219,6 +230,8 @@ class _Thrift:
         return fields
 
     def value(self, kind: int, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise Damaged("its footer is nested too deeply")
         if kind in _NUMBERS:
             return self.number()
         if kind == _BYTES:

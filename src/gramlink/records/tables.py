@@ -15,13 +15,12 @@ import polars as pl
 
 from gramlink.errors import Ended, InvalidRecords
 from gramlink.io.confined import Limits
-from gramlink.io.parquet import READER, Damaged, Footer, footer_of, from_bytes, to_bytes
+from gramlink.io.parquet import READER, Damaged, Footer, check_text, footer_of, from_bytes, to_bytes
 from gramlink.records.csv import csv_header, csv_rows, first_bytes, short
 
 LONGEST = 4096  # symbols of a cell; a longer one is a quote that was never closed
 SHOWN = 10
 
-_EXPANSION = 64  # an honest file holds up to about 20 times its size
 _GIVE = "give a CSV file, a Parquet file, or a polars, pandas or Arrow frame"
 _EXPORT = "export it again, or as CSV"
 
@@ -138,13 +137,19 @@ def parquet_limits(path: Path, columns: Sequence[str] | None, limit: int | None)
     names = [name.strip() for name in footer.names]
     places = _places(path.name, names, columns)
     with _damage(path.name):
-        return footer.limits(places, _EXPANSION, limit)
+        return footer.limits(places, rows=limit)
 
 
 def _read_parquet(path: Path, columns: Sequence[str] | None, limit: int | None) -> Table:
-    order = {"path": str(path.absolute()), "columns": columns and list(columns), "limit": limit}
+    order = {
+        "path": str(path.absolute()),
+        "columns": columns and list(columns),
+        "limit": limit,
+        "room": _footer(path).room(),
+    }
     with reading(path.name):
         limits = parquet_limits(path, columns, limit)
+        order["room"] = _footer(path).room()
         (found,) = READER.call(_read_here, order, limits=limits)
     frame = from_bytes(found)
     return Table(path.name, range(1, 1 + len(frame)), dict(zip(frame.columns, frame, strict=True)))
@@ -156,7 +161,10 @@ def _read_here(order: Mapping[str, Any], *_: object) -> list[bytes]:
     frame = pl.scan_parquet(path, glob=False)
     head = frame if order["limit"] is None else frame.head(order["limit"])
     table = frame_table(head, order["columns"], path.name)
-    return [to_bytes(pl.DataFrame(dict(table.columns)))]
+    found = pl.DataFrame(dict(table.columns))
+    with _damage(path.name):
+        check_text(found, order["room"])
+    return [to_bytes(found)]
 
 
 def _footer(path: Path) -> Footer:
