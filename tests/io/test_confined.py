@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gramlink.errors import Ended, InvalidFile, InvalidParameter
-from gramlink.io import confined
-from gramlink.io.confined import Confined, Limits
+from gramlink.errors import Ended, InvalidFile
+from gramlink.io import confined, limits
+from gramlink.io.confined import Confined
+from gramlink.io.limits import Limits
 from systems import posix
 
 SECRET = "MILLER"
@@ -205,12 +206,6 @@ def test_time_is_limited_and_the_limit_is_said(call, tasks):
     assert ended(call, tasks.hang, limits=Limits(seconds=0.3)) == "it took more than 0.005 minutes"
 
 
-@pytest.mark.parametrize("limits", [{"memory": -1}, {"seconds": -1}, {"seconds": 10**9}])
-def test_limits_that_make_no_sense_are_refused(limits):
-    with pytest.raises(InvalidParameter):
-        Limits(**limits)
-
-
 def test_without_a_python_to_start_it_is_said(tasks, monkeypatch):
     for executable in ("", "/nowhere/python"):
         monkeypatch.setattr(sys, "executable", executable)
@@ -219,14 +214,15 @@ def test_without_a_python_to_start_it_is_said(tasks, monkeypatch):
 
 
 def test_a_confined_process_does_not_start_another(tasks, monkeypatch):
-    monkeypatch.setattr(confined, "_inside", True)
+    monkeypatch.setattr(limits, "_confined", True)
     with Confined() as process:
         assert process.call(tasks.who, {}, limits=Limits()) == [str(os.getpid()).encode()]
 
 
 PARENT = """
 import sys, confined_tasks
-from gramlink.io.confined import Confined, Limits
+from gramlink.io.confined import Confined
+from gramlink.io.limits import Limits
 process = Confined()
 (one,) = process.call(confined_tasks.who, {}, limits=Limits())
 print(one.decode(), flush=True)
@@ -250,28 +246,6 @@ def is_gone(process):
     state = Path(f"/proc/{process}/stat")
     with subprocess.Popen(["tail", f"--pid={process}", "-f", "/dev/null"]) as waiting:
         return waiting.wait(60) == 0 and not state.exists()
-
-
-def test_a_process_can_end_with_its_standard_input():
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from gramlink.io.confined import end_with_input as e\n"
-         "import time\ne()\ntime.sleep(60)"],
-        stdin=subprocess.PIPE,
-    )  # fmt: skip
-    process.stdin.close()
-    assert process.wait(60) == 1
-
-
-def test_memory_can_be_limited_though_not_beyond_what_the_system_allows(monkeypatch):
-    resource = pytest.importorskip("resource")
-    given = []
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: given.append(limits))
-    for most in (resource.RLIM_INFINITY, 100):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
-        confined.limit_memory(10**9)
-        confined.limit_memory(0)
-    endless = resource.RLIM_INFINITY
-    assert given == [(10**9, endless), (endless, endless), (100, 100), (100, 100)]
 
 
 def test_what_is_not_in_our_form_is_an_end(tasks, monkeypatch):

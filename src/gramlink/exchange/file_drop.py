@@ -18,15 +18,9 @@ from typing import Any
 from gramlink.bundles.bundle import Bundle
 from gramlink.bundles.sealing import Recipient, read_identity, unseal_from
 from gramlink.errors import Ended, GramlinkError, InvalidFile, Mismatch
-from gramlink.io.confined import (
-    HOURS,
-    Confinable,
-    Confined,
-    Limits,
-    Told,
-    three_quarters_of_memory,
-)
+from gramlink.io.confined import Confinable, Confined, Told
 from gramlink.io.files import moment, read_bytes, to_json, written_whole
+from gramlink.io.limits import HOURS, Limits, three_quarters_of_memory
 from gramlink.io.locks import alone
 from gramlink.kernels import compilation_starts, on_first_compilation
 from gramlink.matching.pairs import Progress

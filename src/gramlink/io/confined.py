@@ -18,48 +18,23 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NoReturn, TypeAlias
 
 from gramlink import errors
 from gramlink.errors import Ended, GramlinkError
+from gramlink.io.limits import Limits, confine, is_confined, limit_memory
 
 Told: TypeAlias = Callable[[Any], None]  # hears what a function notes on its way, as JSON
 Order: TypeAlias = Mapping[str, Any]
 Confinable: TypeAlias = Callable[[Order, Sequence[bytes], Told], Sequence[bytes]]
 
-HOURS = 24.0  # for each job of a linkage unit, unless its operator says otherwise
 THREADS = "4"  # of polars in a process that only reads; each takes memory of its own
 IDLE = 60  # seconds after which a process that has nothing to do ends
 _KEPT = 2**14  # bytes of what a process printed last
 _PANIC = re.compile(rb"panicked at ([A-Za-z0-9_./-]{1,200}:\d+)")
-_NO_MEMORY = (b"memory allocation of", b"MemoryError", b"std::bad_alloc", b"Cannot allocate memory")
-_inside = False
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much memory and time a process may take; 0 is no limit."""
-
-    memory: int = 0  # bytes
-    seconds: float = 0
-
-    def __post_init__(self) -> None:
-        if self.memory < 0:
-            raise errors.InvalidParameter(f"the memory cannot be {self.memory}", hint="use bytes")
-        if not 0 <= self.seconds <= 24 * 365 * 3600:
-            hours = f"{self.seconds / 3600:g}"
-            raise errors.InvalidParameter(f"a job cannot be given {hours} hours", hint="up to 8760")
-
-
-def three_quarters_of_memory() -> int:
-    """The default memory for workers; 0, meaning no limit, where the total is unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
-    except (AttributeError, ValueError, OSError):
-        return 0
+_NO_MEMORY = (b"memory allocation", b"memoryerror", b"bad_alloc", b"cannot allocate memory")
 
 
 def unforeseen(error: BaseException) -> str:
@@ -106,7 +81,7 @@ class Confined:
 
         A process that is confined itself runs the function on the spot.
         """
-        if _inside:
+        if is_confined():
             return list(function(order, pieces, told))
         name = [function.__module__, function.__name__]
         level = logging.getLogger("gramlink").getEffectiveLevel()
@@ -217,7 +192,7 @@ class Confined:
         if self._late:
             return f"it took more than {limits.seconds / 60:,.3g} minutes"
         code, said = process.returncode, bytes(self._said)
-        if any(words in said for words in _NO_MEMORY):
+        if any(words in said.lower() for words in _NO_MEMORY):
             most = f"it takes more than {limits.memory / 10**9:.3g} GB of memory"
             return most if limits.memory else "there is not enough memory for it"
         if place := _PANIC.search(said):
@@ -260,44 +235,6 @@ def _exactly(pipe: IO[bytes], size: int) -> bytes:
 
 
 # inside
-
-
-def confine() -> None:
-    """Let this process end with the one that started it, and keep no picture of its memory."""
-    global _inside
-    _inside = True
-    if sys.platform == "linux":
-        import ctypes
-        import signal
-
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: whatever it is busy with
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would be full of records
-
-
-def limit_memory(size: int) -> None:
-    """Have the system refuse more memory than this, where possible."""
-    if sys.platform != "win32":
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        if not size or (most != resource.RLIM_INFINITY and size > most):
-            size = most
-        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
-
-
-def end_with_input() -> None:
-    """End as soon as standard input does: the process that started this one is gone."""
-
-    def wait() -> None:
-        while os.read(0, 1):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 class _Forwarding(logging.Handler):

@@ -16,7 +16,8 @@ from typing import IO, Any, TypeAlias
 
 import polars as pl
 
-from gramlink.io.confined import THREADS, Confined, Limits, three_quarters_of_memory
+from gramlink.io.confined import THREADS, Confined
+from gramlink.io.limits import Limits, three_quarters_of_memory
 
 MAGIC = b"PAR1"
 LONGEST_FOOTER = 2**25

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from gramlink.errors import Ended, InvalidRecords
-from gramlink.io.confined import Limits
+from gramlink.io.limits import Limits
 from gramlink.io.parquet import READER, Damaged, Footer, check_text, footer_of, from_bytes, to_bytes
 from gramlink.records.csv import csv_header, csv_rows, first_bytes, short
 

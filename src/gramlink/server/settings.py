@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gramlink.errors import InvalidParameter
-from gramlink.io.confined import HOURS
+from gramlink.io.limits import HOURS
 
 GIB = 2**30
 

@@ -18,8 +18,9 @@ from gramlink.bundles.sealing import Recipient, read_identity, unseal_from
 from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
-from gramlink.io.confined import confine, end_with_input, limit_memory, unforeseen
+from gramlink.io.confined import unforeseen
 from gramlink.io.files import read_bytes, written_whole
+from gramlink.io.limits import confine, end_with_input, limit_memory
 from gramlink.parties.admission import Basis, admit
 from gramlink.parties.answers import answer, sealed
 from gramlink.server import exchanges

@@ -387,6 +387,28 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
     assert len(state["exchanges"][0]["files"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("option", "limit", "says"),
+    [("--memory", 10**8, "memory"), ("--hours", 1e-6, "it took more than")],
+)
+def test_what_takes_more_than_the_unit_allows_is_refused_with_the_reason(
+    run, drop, option, limit, says
+):
+    (drop / "unit/inbox/office.bundle.age").unlink()
+    if option == "--memory" and sys.platform != "linux":
+        pytest.skip("the system has no such limit")
+    state = attended(run, ok=False, args=(option, limit))
+    assert [one["name"] for one in state["received"] if one["refused"]] == ["clinic.bundle.age"]
+    assert says in receipt(drop, "clinic.bundle.age")
+    assert state["exchanges"] == []
+
+
+@pytest.mark.usefixtures("drop")
+@pytest.mark.parametrize("args", [("--memory", -1), ("--hours", -1), ("--hours", 10**6)])
+def test_limits_that_make_no_sense_are_refused(refused_there, args):
+    refused_there("unit", "inbox", "inbox", "outbox", *args, says="cannot be")
+
+
 def test_two_units_at_once_are_refused(drop, run, refused_there):
     from gramlink.io.locks import alone
 

@@ -40,7 +40,7 @@ def inbox(
     from gramlink.bundles.sealing import read_senders
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.file_drop import attend
-    from gramlink.io.confined import Limits, three_quarters_of_memory
+    from gramlink.io.limits import Limits, three_quarters_of_memory
     from gramlink.parties.answers import check_returns
 
     if not folder.is_dir():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from gramlink.io.confined import HOURS as HOURS
+from gramlink.io.limits import HOURS as HOURS
 
 DataFolder = Annotated[
     Path,

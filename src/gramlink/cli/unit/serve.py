@@ -49,7 +49,7 @@ def serve(
             f"this installation cannot serve: {error.name} is missing",
             hint="pip install gramlink[server]",
         ) from error
-    from gramlink.io.confined import three_quarters_of_memory
+    from gramlink.io.limits import three_quarters_of_memory
     from gramlink.io.locks import alone
     from gramlink.server.settings import Settings
     from gramlink.server.unit import made_folder, prepared
