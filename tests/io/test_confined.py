@@ -189,6 +189,17 @@ def test_a_process_that_was_killed_while_idle_is_not_held_against_the_next_call(
     assert call(tasks.who) != [before]
 
 
+def test_a_process_that_another_one_started_is_left_alone(tasks):
+    with Confined() as original, Confined() as copy:
+        first = original.call(tasks.who, {}, limits=FREE)
+        copy._process, copy._starter = original._process, os.getpid() + 1  # as after a fork
+        copy.end()
+        assert original.call(tasks.who, {}, limits=FREE) == first
+        copy._process = original._process
+        assert copy.call(tasks.who, {}, limits=FREE) != first
+        assert original.call(tasks.who, {}, limits=FREE) == first
+
+
 def test_what_libraries_print_is_no_answer_and_is_not_shown(call, tasks, capfd):
     assert call(tasks.chat) == [b"done"]
     assert capfd.readouterr() == ("", "")

@@ -87,9 +87,8 @@ class Confined:
         level = logging.getLogger("gramlink").getEffectiveLevel()
         letter = {"function": name, "order": order, "memory": limits.memory, "level": level}
         with self._turn:
-            if self._starter != os.getpid():  # after a fork, it is not ours
-                self._process = None
-            if self._process and self._process.poll() is None:
+            ours = self._starter == os.getpid()
+            if ours and self._process and self._process.poll() is None:
                 try:
                     return self._asked(self._process, letter, pieces, limits, told)
                 except Ended:
@@ -144,7 +143,7 @@ class Confined:
     def end(self) -> None:
         """End the process, if there is one."""
         process, self._process = self._process, None
-        if process is None:
+        if process is None or self._starter != os.getpid():  # after a fork, it is not ours
             return
         process.kill()
         process.wait()

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from gramlink.bundles.sealing import (
 )
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
-from gramlink.exchange import file_drop
+from gramlink.io import limits
 from gramlink.mining.mined import Mined
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -272,7 +271,7 @@ def forged(drop, change, *, signed=True):
 @pytest.fixture
 def quick(monkeypatch):
     """Bundles read in this process, where they need no other."""
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)
 
 
 @pytest.mark.usefixtures("quick")
@@ -406,7 +405,7 @@ def test_what_takes_more_than_the_unit_allows_is_refused_with_the_reason(
 @pytest.mark.usefixtures("drop")
 @pytest.mark.parametrize("args", [("--memory", -1), ("--hours", -1), ("--hours", 10**6)])
 def test_limits_that_make_no_sense_are_refused(refused_there, args):
-    refused_there("unit", "inbox", "inbox", "outbox", *args, says="cannot be")
+    refused_there("unit", "inbox", "inbox", "outbox", *FROM, *args, says="cannot be")
 
 
 def test_two_units_at_once_are_refused(drop, run, refused_there):
