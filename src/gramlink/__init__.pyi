@@ -31,6 +31,7 @@ from gramlink.embedding.vectors import Encoded as Encoded
 from gramlink.embedding.vectors import Vectors as Vectors
 from gramlink.embedding.vectors import embed as embed
 from gramlink.errors import BudgetExceeded as BudgetExceeded
+from gramlink.errors import Ended as Ended
 from gramlink.errors import GramlinkError as GramlinkError
 from gramlink.errors import InvalidBase as InvalidBase
 from gramlink.errors import InvalidFile as InvalidFile

@@ -10,6 +10,7 @@ GramlinkError            message: what happened; hint: what to do
 ├── InvalidLedger        a ledger that is damaged, or another data set's
 ├── BudgetExceeded       more epsilon than is left
 ├── ExposureExceeded     more shown to a linkage unit than its owner permits
+├── Ended                work in a process of its own that took too much, or crashed it
 ├── Refused              a linkage unit that answered and said no
 └── Unanswered           a linkage unit that has not answered for too long
 
@@ -69,6 +70,10 @@ class ExposureExceeded(GramlinkError):
     """A linkage unit would be shown a data set more often than the owner permits; it was not."""
 
     exit_code = 3
+
+
+class Ended(GramlinkError):
+    """Work in a process of its own that took too much memory or time, or crashed it."""
 
 
 class Refused(GramlinkError):

@@ -75,7 +75,7 @@ def test_what_is_packed_comes_back():
     assert archive.manifest == SAID
     assert list(archive.parts) == list(FRAMES)
     for name, frame in FRAMES.items():
-        assert archive.columns(name) == dict(frame.schema)
+        assert archive.columns(name) == tuple(frame.columns)
         assert archive.frame(name, frame.schema, len(frame)).equals(frame)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gramlink.bundles.age_header import HEADER
 from gramlink.bundles.sealing import (
-    HEADER,
     Identity,
     Recipient,
     is_sealed,
@@ -426,9 +426,35 @@ def test_a_point_that_gives_everybody_the_same_secret_is_no_recipient(point, top
     raw = (point | top_bit << 255).to_bytes(32, "little")
     assert reference.x25519(reference.raw(OURS.secret), raw) == bytes(32)
     key = f"{reference.age_key('age', raw)}+ed25519:{OURS.recipient.signs}"
-    with pytest.raises(InvalidFile, match="nothing can be sealed to this age recipient") as caught:
+    no_recipient = "nothing can be sealed to this age recipient|not the one way to write"
+    with pytest.raises(InvalidFile, match=no_recipient) as caught:
         Recipient(key)
     assert "gramlink keys new" in caught.value.hint
+
+
+def whole(number):
+    """A recipient with this point, and a key to check signatures with."""
+    key = reference.age_key("age", number.to_bytes(32, "little"))
+    return f"{key}+ed25519:{OURS.recipient.signs}"
+
+
+def second_names():
+    """Other ways to write our point and small ones: with the top bit, or the prime more."""
+    ours = int.from_bytes(reference.raw(OURS.recipient.age), "little")
+    small = [2, 3, 9, 18]
+    return [ours | 1 << 255, *(n + reference.PRIME for n in small), *(n | 1 << 255 for n in small)]
+
+
+@pytest.mark.parametrize("number", second_names(), ids=range(9))
+def test_a_second_way_to_write_a_key_is_refused(number):
+    with pytest.raises(InvalidFile, match="not the one way to write") as caught:
+        Recipient(whole(number))
+    assert "gramlink keys new" in caught.value.hint
+
+
+@pytest.mark.parametrize("number", [2, 9, reference.PRIME - 2])
+def test_the_first_way_to_write_a_key_is_taken_up_to_the_prime(number):
+    assert Recipient(whole(number)).key == whole(number)
 
 
 def test_the_description_of_the_format_shows_the_first_test_vector():

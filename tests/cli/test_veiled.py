@@ -6,7 +6,6 @@ import shutil
 import stat
 import sys
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from gramlink.bundles.sealing import (
     unseal_from,
 )
 from gramlink.embedding.projection import agree
-from gramlink.exchange import file_drop
+from gramlink.io import limits
 from gramlink.mining.mined import Mined
 from gramlink.parties.contribution import Contribution, secret_of
 from gramlink.parties.handover import Handover
@@ -43,7 +42,7 @@ MINE, THEIRS = "stroke-clinic.contribution", "office.mined.json.age"
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
     """Without what costs time and has nothing to do with the veil."""
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     monkeypatch.setattr("gramlink.cli.owner.embed.duplicates_seen", lambda *_: ())
 
 

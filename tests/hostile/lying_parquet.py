@@ -148,3 +148,25 @@ def run_lengths(ids, column, width, value=1):
         row_group_size=len(ids), write_statistics=False, data_page_size=2**30,
     )  # fmt: skip
     return written.getvalue()
+
+
+def one_text(rows, symbols, column="surname"):
+    """Ids, and a text of so many symbols that is the same in each row, in a few kilobytes."""
+    text = pa.DictionaryArray.from_arrays(
+        pa.repeat(pa.scalar(0, pa.int32()), rows), pa.array(["A" * symbols])
+    )
+    ids = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), rows), pa.array(["1"]))
+    written = io.BytesIO()
+    pq.write_table(
+        pa.table({"id": ids, column: text}), written, compression="zstd", row_group_size=rows,
+        write_statistics=False, store_schema=False,
+    )  # fmt: skip
+    return written.getvalue()
+
+
+def unknown_time_zone():
+    """A sound file with a column whose time zone a library cannot take without breaking off."""
+    times = pa.array([0, 1], pa.timestamp("ms", tz="-02:15"))
+    written = io.BytesIO()
+    pq.write_table(pa.table({"id": ["1", "2"], "surname": times}), written)
+    return written.getvalue()

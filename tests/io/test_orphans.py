@@ -19,14 +19,18 @@ if __name__ == "__main__":
     time.sleep(60)
 """
 DROP = """
-import multiprocessing, sys, time
+import sys, time
 from pathlib import Path
-from gramlink.exchange.file_drop import _received
+from gramlink.bundles.sealing import new_identity, write_identity
+from gramlink.exchange.opener import Opener
+from gramlink.io.limits import Limits
 
 if __name__ == "__main__":
-    received = _received(Path(sys.argv[1]), Path(sys.argv[1]) / "identity", {})
-    next(received)
-    print(multiprocessing.active_children()[0].pid, flush=True)
+    identity = Path(sys.argv[1], "identity")
+    write_identity(identity, new_identity(), "unit")
+    opener = Opener(identity, {}, Limits(), None)
+    opener.checked(Path(sys.argv[1], "one.age"))
+    print(opener._process._process.pid, flush=True)
     time.sleep(60)
 """
 
@@ -42,8 +46,7 @@ def is_there(process):
 @pytest.mark.parametrize("script", [POOL, DROP], ids=["pool", "file drop"])
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are looked for in another way")
 def test_a_process_that_waits_for_work_ends_with_its_parent(script, tmp_path):
-    for name in ("one.age", "two.age"):
-        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "one.age").write_bytes(b"")
     command = [sys.executable, "-c", script, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())

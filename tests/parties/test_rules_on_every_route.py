@@ -10,7 +10,6 @@
 
 import os
 import re
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -37,6 +36,7 @@ from gramlink.encodings.secret import Secret
 from gramlink.encodings.vectors import VectorRecords
 from gramlink.exchange import Choices, Voice, file_drop, take_part
 from gramlink.exchange.client import Client
+from gramlink.io import limits
 from gramlink.parties.answers import sealed
 from gramlink.server import worker
 from gramlink.server.app import application
@@ -330,7 +330,7 @@ CASES = [
 
 @pytest.mark.parametrize(("case", "route"), CASES, ids=[" by ".join(one) for one in CASES])
 def test_a_bundle_that_was_not_made_for_this_is_not_linked(case, route, run, app, monkeypatch):
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     bad, bundles = BAD[case], bundles_of(TWO)
     bundles[bad.whose] = bad.change(bundles[bad.whose])
     said = ROUTES[route](list(bundles.values()), run, app)
@@ -477,7 +477,7 @@ BAD_VEILS = {
 def test_a_veiled_bundle_that_was_not_made_for_this_is_not_linked(
     case, route, run, app, monkeypatch
 ):
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     bad, bundles = BAD_VEILS[case], {name: veiled_bundle(name) for name in TWO}
     bundles[bad.whose] = bad.change(bundles[bad.whose])
     said = ROUTES[route](list(bundles.values()), run, app)
@@ -493,7 +493,7 @@ def test_of_several_owners_none_is_answered_before_all_have_sent():
 @pytest.mark.parametrize("encoding", ["vectors", "veiled"])
 def test_what_is_as_agreed_is_linked_on_every_route(encoding, run, app, monkeypatch):
     """So that each refusal above is of what was changed."""
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     made = {"vectors": bundles_of(TWO), "veiled": {name: veiled_bundle(name) for name in TWO}}
     bundles = list(made[encoding].values())
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
@@ -597,7 +597,7 @@ FORGED = {
 def test_a_bundle_that_its_owner_did_not_sign_for_this_is_not_linked(
     make, route, run, app, monkeypatch
 ):
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     bundles = list(bundles_of(TWO).values())
     said = CHECKING[route](bundles, run, app, by_hospital(make))
     assert re.search(FORGED[make], said), said
@@ -605,7 +605,7 @@ def test_a_bundle_that_its_owner_did_not_sign_for_this_is_not_linked(
 
 @pytest.mark.parametrize("route", ["command", "file drop"])
 def test_nor_is_one_of_an_owner_whose_key_is_not_known(route, run, app, monkeypatch):
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)  # read in this process
     said = ROUTES[route](list(bundles_of(TWO).values()), run, app, known=("hospital",))
     assert "the bundle claims to be from registry, whose key is not known here" in said
 

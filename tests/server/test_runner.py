@@ -163,17 +163,6 @@ def test_as_many_workers_as_are_allowed_run_at_once(settings, make, scripted):
     unit.store.close()
 
 
-def test_a_worker_ends_with_its_standard_input(scripted):
-    del scripted
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from gramlink.server.worker import end_with_input as e\n"
-         "import time\ne()\ntime.sleep(60)"],
-        stdin=subprocess.PIPE,
-    )  # fmt: skip
-    process.stdin.close()
-    assert process.wait(60) == 1
-
-
 def test_files_are_erased_when_their_time_has_come(unit, at_bundles, operator, scripted, log_of):
     scripted(SLEEP)
     with unit.store.change() as db:

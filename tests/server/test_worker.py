@@ -264,14 +264,3 @@ def test_three_parties_get_what_each_may_have(unit, make, operator, work):
     assert "clusters" in tables["hospital"]
     summary = parties[0].view()["summary"]
     assert summary["links"] >= 50
-
-
-def test_memory_can_be_limited_though_not_beyond_what_the_system_allows(monkeypatch):
-    resource = pytest.importorskip("resource")
-    given = []
-    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: given.append(limits))
-    for most in (resource.RLIM_INFINITY, 100):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
-        worker.limit_memory(10**9)
-    worker.limit_memory(0)
-    assert given == [(10**9, resource.RLIM_INFINITY), (100, 100)]

@@ -157,7 +157,7 @@ def _rows(archive: Archive, schema: Schema, encoding: type[EncodedRecords]) -> p
     least = 16 + encoding.least(shape, schema)
     if type(count) is not int or count * least > len(archive.parts[RECORDS]) + 2**20:
         raise archive.damaged("it claims more rows than its size allows")
-    present = archive.columns(RECORDS).keys()
+    present = archive.columns(RECORDS)
     columns = encoding.columns_of(shape, schema, present)
     rows = archive.frame(RECORDS, {"id": pl.String, **columns}, count)
     ids = rows["id"]

@@ -111,13 +111,14 @@ def _table(archive: Archive, table: str, rows: Any) -> pl.DataFrame:
     if table not in ("links", "possible", "clusters"):
         raise archive.damaged(f"it has a table {table[:100]!r}")
     part = f"{table}.parquet"
-    columns = archive.columns(part)
     needed = CLUSTERS if table == "clusters" else PAIRS
     allowed = {**needed, **({} if table == "clusters" else {**OWNERS, **NUMBERS})}
-    for name, kind in columns.items():
-        expected = pl.String if name.startswith(LEVEL) else allowed.get(name)
-        if kind != expected or (table == "clusters" and name not in needed):
-            raise archive.damaged(f"its {table} have a column {name[:100]!r} of {kind}")
+    columns: dict[str, Any] = {}
+    for name in archive.columns(part):
+        level = name.startswith(LEVEL) and table != "clusters"
+        if name in columns or not (level or name in allowed):
+            raise archive.damaged(f"its {table} have a column {name[:100]!r}")
+        columns[name] = pl.String if level else allowed[name]
     if not needed.keys() <= columns.keys() or len(columns) > MOST_COLUMNS:
         raise archive.damaged(f"its {table} do not have the columns they must have")
     if type(rows) is not int or not 0 <= rows <= MOST_ROWS:

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gramlink.bundles.age_header import HEADER, is_header
 from gramlink.bundles.signing import check_public_key, is_signature, public_key, signature
 from gramlink.errors import InvalidFile, InvalidParameter
 from gramlink.io.files import fingerprint, read_bytes, written_whole
 from gramlink.io.names import owner_name
 
-HEADER = b"age-encryption.org/v1\n"
 _SIGNED = b"gramlink signed "
 _DOMAIN = "gramlink/signed/v1"
 _SIGNS = "+ed25519:"
 _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_PRIME = 2**255 - 19  # coordinates are numbers below it
 _ANYBODY = bytes(range(32))  # all identities fail alike at a point of low order
 _HINT = "`gramlink keys new` makes a pair of files"
 
@@ -39,6 +40,8 @@ class Recipient:
     def __post_init__(self) -> None:
         if str(_recipient(self.age)) != self.age:
             raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
+        if int.from_bytes(_raw(self.age), "little") >= _PRIME:  # another key for the same point
+            raise InvalidFile("this is not the one way to write an age recipient", hint=_HINT)
         _shared(_ANYBODY, self.age)  # a point that shares no secret is refused
         if self.key == self.age:
             raise InvalidFile(
@@ -107,6 +110,8 @@ def unseal(data: bytes, identity: Identity, name: str) -> bytes:
 
     if not is_sealed(data):
         raise InvalidFile(f"{name} is not a sealed file", hint="ask its sender for it again")
+    if not is_header(data):
+        raise _changed(name)
     try:
         opened: bytes = pyrage.decrypt(data, [_identity(identity.secret)])
     except pyrage.DecryptError as error:
@@ -115,11 +120,14 @@ def unseal(data: bytes, identity: Identity, name: str) -> bytes:
                 f"{name} is sealed to another key",
                 hint=f"it must be sealed to the key {identity.recipient.fingerprint}",
             ) from None
-        raise InvalidFile(
-            f"{name} was cut short or changed since it was sealed",
-            hint="ask its sender for it again",
-        ) from None
+        raise _changed(name) from None
     return opened
+
+
+def _changed(name: str) -> InvalidFile:
+    return InvalidFile(
+        f"{name} was cut short or changed since it was sealed", hint="ask its sender for it again"
+    )
 
 
 def signed(data: bytes, sender: Identity, reader: Recipient | None = None) -> bytes:

@@ -7,39 +7,26 @@ there, they are linked, and each owner's results are signed by the unit and seal
 signed its bundle. An exchange is answered once, and again only if a bundle changes.
 """
 
-import hashlib
 import json
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from gramlink.bundles.bundle import Bundle
-from gramlink.bundles.sealing import (
-    Identity,
-    Recipient,
-    read_identity,
-    unseal,
-    unseal_from,
-    verified,
-)
-from gramlink.errors import GramlinkError, Mismatch
+from gramlink.errors import GramlinkError
 from gramlink.exchange.arrivals import SECONDS, Stamps, changes, settled, stamps
+from gramlink.exchange.opener import Opener, Senders
 from gramlink.exchange.receipts import Receipts
-from gramlink.io.files import moment, read_bytes, to_json, written_whole
+from gramlink.io.files import moment, to_json, written_whole
+from gramlink.io.limits import HOURS, Limits, three_quarters_of_memory
 from gramlink.io.locks import alone
 from gramlink.io.names import alike
-from gramlink.io.orphans import end_with_parent
 from gramlink.io.text import one_line
 from gramlink.matching.pairs import Progress
-from gramlink.parties.admission import check_address, check_bundle, check_signed, doubled
-from gramlink.parties.answers import answer, sealed
+from gramlink.parties.admission import doubled
 
 LOCK = ".gramlink.lock"  # in the outbox
-Senders = Mapping[str, Collection[Recipient]]  # the keys of each owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +82,19 @@ def attend(
     senders: Senders,
     returns: str = "links",
     progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> Outcome:
     """Go through the inbox once, and answer the exchanges that can be answered.
+
+    Bundles are checked and linked in another process, each within the limits: by default, those
+    of a server's jobs.
 
     Privacy: opens bundles in memory only. Receipts and records name owners and digests;
     everything else that is written is sealed to its owner.
     """
-    identity = read_identity(identity_file)
-    with alone(outbox / LOCK, "at work"):
-        found = stamps(inbox)
-        received = _arriving(inbox, found, _received(inbox, found, identity_file, senders))
-        return _attended(received, inbox, outbox, identity, returns, progress)
+    with _opener(identity_file, senders, limits, progress) as opener, _alone(outbox):
+        received = _received(inbox, stamps(inbox), opener)
+        return _attended(received, inbox, outbox, returns, opener)
 
 
 def watch(
@@ -115,7 +104,7 @@ def watch(
     senders: Senders,
     pause: Callable[[], None],
     returns: str = "links",
-    progress: Progress | None = None,
+    limits: Limits | None = None,
 ) -> Generator[Outcome, None, None]:
     """Attend to the inbox again and again, whenever the files that are whole in it change.
 
@@ -123,31 +112,37 @@ def watch(
 
     Privacy: as `attend`.
     """
-    identity = read_identity(identity_file)
-    with alone(outbox / LOCK, "at work"):
+    with _opener(identity_file, senders, limits) as opener, _alone(outbox):
         for found in settled(lambda: stamps(inbox), pause):
-            read = _received(inbox, found, identity_file, senders)
-            received = _arriving(inbox, found, read, within=0)
-            yield _attended(received, inbox, outbox, identity, returns, progress)
+            received = _received(inbox, found, opener, within=0)
+            yield _attended(received, inbox, outbox, returns, opener)
 
 
-def _arriving(
-    inbox: Path, found: Stamps, received: Iterable[Received], within: float = SECONDS
+def _opener(
+    identity_file: Path, senders: Senders, limits: Limits | None, progress: Progress | None = None
+) -> Opener:
+    limits = limits or Limits(three_quarters_of_memory(), HOURS * 3600)
+    return Opener(identity_file, senders, limits, progress)
+
+
+def _alone(outbox: Path) -> AbstractContextManager[None]:
+    return alone(outbox / LOCK, "at work")
+
+
+def _received(
+    inbox: Path, found: Stamps, opener: Opener, within: float = SECONDS
 ) -> list[Received]:
-    """The same, with those marked that could not be opened while they may still be arriving."""
-    return [
-        replace(one, arriving=not one.opened and changes(inbox / one.name, found[one.name], within))
-        for one in received
-    ]
+    """Each file; those marked that could not be opened while they may still be arriving."""
+    received = []
+    for name, stamp in found.items():
+        one = Received(**opener.checked(inbox / name))
+        arriving = not one.opened and changes(inbox / name, stamp, within)
+        received.append(replace(one, arriving=arriving))
+    return received
 
 
 def _attended(
-    received: list[Received],
-    inbox: Path,
-    outbox: Path,
-    identity: Identity,
-    returns: str,
-    progress: Progress | None,
+    received: list[Received], inbox: Path, outbox: Path, returns: str, opener: Opener
 ) -> Outcome:
     """What was received and answered, once it is told to all whom it concerns."""
     receipts, received = Receipts(outbox), _without_doubles(received)
@@ -158,7 +153,7 @@ def _attended(
     answered = []
     for name in sorted({one.exchange for one in good.values()}):
         own = [one for one in good.values() if one.exchange == name]
-        made = _answered(own, inbox, outbox, identity, returns, progress)
+        made = _answered(own, inbox, outbox, returns, opener)
         for one in own:
             refusal = made.failed and _refusal(made.failed, one.digest)
             receipts.tell(one.name, refusal or one.receipt)
@@ -173,49 +168,6 @@ def _refusal(why: str, digest: str) -> str:
     """A receipt that a terminal shows as it is, whatever names and reasons come from elsewhere."""
     of = f"the file's digest: {digest}\n" if digest else ""
     return f"refused: {one_line(why)}\n{of}"
-
-
-def _received(
-    inbox: Path, found: Stamps, identity_file: Path, senders: Senders
-) -> Iterator[Received]:
-    """Each file, opened and checked in another process, which a hostile file may crash."""
-    paths = [inbox / name for name in found]
-    pool = _pool()
-    try:
-        for path in paths:
-            try:
-                yield pool.submit(check, path, identity_file, senders).result()
-            except BrokenProcessPool:
-                pool.shutdown()
-                pool = _pool()
-                yield Received(path.name, "", {}, "it crashed the process that read it")
-            except (MemoryError, OverflowError):
-                yield Received(path.name, "", {}, "it is too large to read")
-    finally:
-        pool.shutdown()
-
-
-def _pool() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"), end_with_parent)
-
-
-def check(path: Path, identity_file: Path, senders: Senders) -> Received:
-    """What a file is, once all of it has been read."""
-    digest, opened = "", False
-    try:
-        data = read_bytes(path)
-        digest = hashlib.sha256(data).hexdigest()
-        identity = read_identity(identity_file)
-        content = unseal(data, identity, path.name)
-        opened = True
-        content, sender = verified(content, path.name, identity.recipient)
-        bundle = Bundle.from_bytes(content, path.name, sender)
-        check_bundle(bundle)
-        check_address(bundle)
-        check_signed(bundle, senders)
-    except GramlinkError as error:
-        return Received(path.name, digest, {}, str(error), opened)
-    return Received(path.name, digest, bundle.manifest, opened=True)
 
 
 def _without_doubles(received: list[Received]) -> list[Received]:
@@ -233,12 +185,7 @@ def _without_doubles(received: list[Received]) -> list[Received]:
 
 
 def _answered(
-    received: list[Received],
-    inbox: Path,
-    outbox: Path,
-    identity: Identity,
-    returns: str,
-    progress: Progress | None,
+    received: list[Received], inbox: Path, outbox: Path, returns: str, opener: Opener
 ) -> Answered:
     exchange = received[0].exchange
     present = {one.owner: one for one in received}
@@ -252,27 +199,17 @@ def _answered(
     if _recorded(record) == answered:
         return Answered(exchange, owners)
     try:
-        bundles = [_bundle(inbox / one.name, one.digest, identity) for one in received]
-        answers = answer(
-            bundles, dict.fromkeys(owners, returns), created=moment(), progress=progress
-        )
+        places = [(inbox / one.name, one.digest) for one in received]
+        summary, results = opener.linked(places, returns)
         files = []
-        for bundle in bundles:
-            path = outbox / f"{exchange}-{bundle.owner}.results.age"
-            _write(path, sealed(answers.results[bundle.owner], bundle, identity))
+        for one, data in zip(received, results, strict=True):
+            path = outbox / f"{exchange}-{one.owner}.results.age"
+            _write(path, data)
             files.append(path.name)
         _write(record, to_json("answered", {**answered, "created": moment()}))
     except GramlinkError as error:
         return Answered(exchange, owners, failed=str(error))
-    return Answered(exchange, owners, files=tuple(files), summary=answers.summary)
-
-
-def _bundle(path: Path, digest: str, identity: Identity) -> Bundle:
-    data = read_bytes(path)
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise Mismatch(f"{path.name} changed while being read", hint="run this again")
-    content, sender = unseal_from(data, identity, path.name)
-    return Bundle.from_bytes(content, path.name, sender)
+    return Answered(exchange, owners, files=tuple(files), summary=summary)
 
 
 def _recorded(path: Path) -> Any:

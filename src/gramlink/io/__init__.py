@@ -1,1 +1,1 @@
-"""Files written whole, locks and clocks: what every package may use."""
+"""Files written whole, locks, clocks and processes under limits: what every package may use."""

@@ -13,11 +13,16 @@ from typing import Any
 
 import polars as pl
 
-from gramlink.errors import InvalidRecords
+from gramlink.errors import Ended, InvalidRecords
+from gramlink.io.limits import Limits
+from gramlink.io.parquet import READER, Damaged, Footer, check_text, footer_of, from_bytes, to_bytes
 from gramlink.records.csv import csv_header, csv_rows, first_bytes, short
 
 LONGEST = 4096  # symbols of a cell; a longer one is a quote that was never closed
 SHOWN = 10
+
+_GIVE = "give a CSV file, a Parquet file, or a polars, pandas or Arrow frame"
+_EXPORT = "export it again, or as CSV"
 
 _FRAME_ERRORS = (
     pl.exceptions.PolarsError,
@@ -50,9 +55,8 @@ def header(
     path: Path, separator: str | None = None, encoding: str | None = None
 ) -> tuple[str, ...]:
     """The names of a file's columns, without the blanks around them."""
-    if _is_parquet(path):
-        with _frame_errors(path.name):
-            return tuple(name.strip() for name in _parquet(path).collect_schema().names())
+    if is_parquet(path):
+        return tuple(name.strip() for name in _footer(path).names)
     with closing(csv_rows(path, separator, encoding)) as rows:
         return csv_header(path.name, rows)
 
@@ -72,9 +76,8 @@ def read_table(
 
     Privacy: reads raw records; all of what comes back stays with their owner.
     """
-    if _is_parquet(path):
-        frame = _parquet(path)
-        return frame_table(frame if limit is None else frame.head(limit), columns, path.name)
+    if is_parquet(path):
+        return _read_parquet(path, columns, limit)
     numbers: list[int] = []
     with closing(csv_rows(path, separator, encoding)) as rows:
         names = csv_header(path.name, rows)
@@ -123,13 +126,69 @@ def _no_column(name: str, column: str, names: Sequence[str]) -> InvalidRecords:
     )
 
 
-def _is_parquet(path: Path) -> bool:
+def is_parquet(path: Path) -> bool:
+    """Whether a file is called as Parquet files are."""
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def _parquet(path: Path) -> pl.LazyFrame:
+def parquet_limits(path: Path, columns: Sequence[str] | None, limit: int | None) -> Limits:
+    """What reading these columns of a Parquet file may take."""
+    footer = _footer(path)
+    names = [name.strip() for name in footer.names]
+    places = _places(path.name, names, columns)
+    with _damage(path.name):
+        return footer.limits(places, rows=limit)
+
+
+def _read_parquet(path: Path, columns: Sequence[str] | None, limit: int | None) -> Table:
+    order = {
+        "path": str(path.absolute()),
+        "columns": columns and list(columns),
+        "limit": limit,
+        "room": _footer(path).room(),
+    }
+    with reading(path.name):
+        limits = parquet_limits(path, columns, limit)
+        order["room"] = _footer(path).room()
+        (found,) = READER.call(_read_here, order, limits=limits)
+    frame = from_bytes(found)
+    return Table(path.name, range(1, 1 + len(frame)), dict(zip(frame.columns, frame, strict=True)))
+
+
+def _read_here(order: Mapping[str, Any], *_: object) -> list[bytes]:
+    """What `_read_parquet` does in another process: columns of text and nothing else come back."""
+    path = Path(order["path"])
+    frame = pl.scan_parquet(path, glob=False)
+    head = frame if order["limit"] is None else frame.head(order["limit"])
+    table = frame_table(head, order["columns"], path.name)
+    found = pl.DataFrame(dict(table.columns))
+    with _damage(path.name):
+        check_text(found, order["room"])
+    return [to_bytes(found)]
+
+
+def _footer(path: Path) -> Footer:
     first_bytes(path)
-    return pl.scan_parquet(path, glob=False)
+    with _damage(path.name):
+        return footer_of(path)
+
+
+@contextmanager
+def _damage(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (Damaged, OSError) as error:
+        why = str(error) if isinstance(error, Damaged) else "it cannot be read"
+        raise InvalidRecords(f"{name} is damaged, or not a table: {why}", hint=_GIVE) from error
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say of which file it was that a process ended, if it does."""
+    try:
+        yield
+    except Ended as error:
+        raise InvalidRecords(f"{name} cannot be read: {error}", hint=_EXPORT) from error
 
 
 @contextmanager
@@ -140,7 +199,7 @@ def _frame_errors(name: str) -> Iterator[None]:
         # polars' own words are left out, as they may quote a cell
         raise InvalidRecords(
             f"{name} is damaged, or not a table",
-            hint="give a CSV file, a Parquet file, or a polars, pandas or Arrow frame",
+            hint=_GIVE,
         ) from error
 
 

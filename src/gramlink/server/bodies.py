@@ -13,7 +13,7 @@ from anyio.lowlevel import RunVar
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from gramlink.bundles.sealing import HEADER
+from gramlink.bundles.age_header import HEADER
 from gramlink.exchange.values import Model, complaint
 from gramlink.io.files import plain_json
 from gramlink.server.errors import Refusal, storing, unknown

@@ -164,7 +164,7 @@ class Runner:
 
 def _started(unit: Unit, job: Job) -> _Worker:
     command = [
-        *(sys.executable, "-m", "gramlink.server.worker"),
+        *(sys.executable, "-P", "-m", "gramlink.server.worker"),
         *(str(unit.folder.path.resolve()), str(job.number), str(unit.settings.memory)),
     ]
     # what libraries print may quote records

@@ -1,20 +1,12 @@
 """Settings: what the operator decides when starting the server."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from gramlink.errors import InvalidParameter
+from gramlink.io.limits import HOURS
 
 GIB = 2**30
-
-
-def three_quarters_of_memory() -> int:
-    """The default memory for workers; 0, meaning no limit, where the total is unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
-    except (AttributeError, ValueError, OSError):
-        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +18,7 @@ class Settings:
     largest_mined: int = 64 * 2**20
     workers: int = 1
     memory: int = 0  # bytes for each worker; 0 is no limit
-    hours: float = 24  # for each job
+    hours: float = HOURS  # for each job
     keep_days: int = 30  # days after the end of an exchange until its files are erased
     open_days: int = 180  # days until an exchange that has not ended is given up and erased
     patience: float = 30  # seconds to wait for the next piece of a body

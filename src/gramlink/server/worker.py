@@ -7,12 +7,9 @@ input does. Its findings are in the tables when it ends.
 
 import hashlib
 import json
-import os
 import sqlite3
 import sys
-import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +19,9 @@ from gramlink.bundles.sealing import Recipient, read_identity, unseal_from
 from gramlink.errors import GramlinkError
 from gramlink.exchange.wire import Summary
 from gramlink.io.clock import now
+from gramlink.io.confined import unforeseen
 from gramlink.io.files import read_bytes, written_whole
+from gramlink.io.limits import confine, end_with_input, limit_memory
 from gramlink.io.text import one_line
 from gramlink.parties.admission import Basis, admit
 from gramlink.parties.answers import answer, sealed
@@ -54,12 +53,8 @@ def main(data: Path, number: int, memory: int) -> None:
         reason = one_line(_said(error))
     except sqlite3.OperationalError:
         raise  # it passes: the server starts another worker
-    except (MemoryError, ImportError):  # a library that lacks memory to load raises the latter
-        reason = "there is not enough memory to check or link it"
     except Exception as error:  # noqa: BLE001  # its message may quote records
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{Path(frame.filename).name}, line {frame.lineno}"
-        reason = f"an unexpected {type(error).__name__} in {where}"
+        reason = unforeseen(error)
     else:
         return
     with leaving_for_want_of_room(), store.change() as db:
@@ -183,27 +178,7 @@ def _noting(store: Store, job: Job) -> Callable[[str, int, int], None]:
     return note
 
 
-def limit_memory(size: int) -> None:
-    """Have the system refuse more memory than this, where possible."""
-    if size and sys.platform != "win32":
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_DATA)
-        size = size if most == resource.RLIM_INFINITY else min(size, most)
-        resource.setrlimit(resource.RLIMIT_DATA, (size, most))
-
-
-def end_with_input() -> None:
-    """End as soon as standard input does: the process that started this one is gone."""
-
-    def wait() -> None:
-        while os.read(0, 1):
-            pass
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 if __name__ == "__main__":
+    confine()
     end_with_input()
     main(Path(sys.argv[1]), int(sys.argv[2]), int((sys.argv[3:] or ["0"])[0]))

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,8 +29,8 @@ from gramlink.bundles.sealing import (
 from gramlink.deciding.links import Links
 from gramlink.embedding.projection import agree
 from gramlink.errors import InvalidFile
-from gramlink.exchange import file_drop
 from gramlink.exchange.file_drop import attend
+from gramlink.io import limits
 from gramlink.mining.mined import Mined
 from gramlink.parties.linkage_unit import LinkageUnit
 from gramlink.parties.owner import Owner
@@ -284,7 +283,7 @@ def forged(drop, change, *, signed=True):
 @pytest.fixture
 def quick(monkeypatch):
     """Bundles read in this process, where they need no other."""
-    monkeypatch.setattr(file_drop, "ProcessPoolExecutor", lambda n, _: ThreadPoolExecutor(n))
+    monkeypatch.setattr(limits, "_confined", True)
 
 
 @pytest.mark.usefixtures("quick")
@@ -385,7 +384,7 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
 ):
     bomb = drop / "unit/inbox/bomb.age"
     bomb.write_bytes(b"boom")
-    monkeypatch.setenv("PYTHONPATH", str(drop))
+    monkeypatch.setenv("PYTHONPATH", f"{drop}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     # a reader that dies of one file, as of a Parquet file that makes it abort
     (drop / "sitecustomize.py").write_text(
         "import os, pathlib\n"
@@ -399,6 +398,28 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
     assert [one["name"] for one in state["received"] if one["refused"]] == ["bomb.age"]
     assert "crashed the process" in receipt(drop, "bomb.age")
     assert len(state["exchanges"][0]["files"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "limit", "says"),
+    [("--memory", 10**8, "memory"), ("--hours", 1e-6, "it took more than")],
+)
+def test_what_takes_more_than_the_unit_allows_is_refused_with_the_reason(
+    run, drop, option, limit, says
+):
+    (drop / "unit/inbox/office.bundle.age").unlink()
+    if option == "--memory" and sys.platform != "linux":
+        pytest.skip("the system has no such limit")
+    state = attended(run, ok=False, args=(option, limit))
+    assert [one["name"] for one in state["received"] if one["refused"]] == ["clinic.bundle.age"]
+    assert says in receipt(drop, "clinic.bundle.age")
+    assert state["exchanges"] == []
+
+
+@pytest.mark.usefixtures("drop")
+@pytest.mark.parametrize("args", [("--memory", -1), ("--hours", -1), ("--hours", 10**6)])
+def test_limits_that_make_no_sense_are_refused(refused_there, args):
+    refused_there("unit", "inbox", "inbox", "outbox", *FROM, *args, says="cannot be")
 
 
 def test_two_units_at_once_are_refused(drop, run, refused_there):

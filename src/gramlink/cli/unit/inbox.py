@@ -10,6 +10,7 @@ import typer
 
 from gramlink.cli.options import SENDERS
 from gramlink.cli.speaker import Speaker
+from gramlink.cli.unit.options import HOURS, Hours, Memory
 
 if TYPE_CHECKING:
     from gramlink.exchange.file_drop import Answered, Received
@@ -38,6 +39,8 @@ def inbox(
     every: Annotated[
         bool, typer.Option("--all", help="Also print what earlier runs have told.")
     ] = False,
+    memory: Memory = 0,
+    hours: Hours = HOURS,
     speaker: Speaker,
 ) -> None:
     """Check the bundles in an inbox, and answer the exchanges that are complete.
@@ -51,6 +54,7 @@ def inbox(
     from gramlink.errors import InvalidFile, InvalidParameter
     from gramlink.exchange.arrivals import SECONDS
     from gramlink.exchange.file_drop import attend, watch
+    from gramlink.io.limits import Limits, three_quarters_of_memory
     from gramlink.parties.answers import check_returns
 
     if not folder.is_dir():
@@ -62,10 +66,11 @@ def inbox(
         raise InvalidParameter("inbox and outbox are the same folder", hint="name two folders")
     check_returns(returns)
     known = read_senders(senders)
+    limits = Limits(memory or three_quarters_of_memory(), hours * 3600)
     if watched:
         speaker.say(f"looking into {folder} every {SECONDS} seconds; Ctrl-C ends it")
         pause = partial(time.sleep, SECONDS)
-        passes = watch(folder, outbox, identity_file, known, pause, returns, None)
+        passes = watch(folder, outbox, identity_file, known, pause, returns, limits)
         try:
             for received, answered in passes:
                 _tell(speaker, folder, received, answered, every=every)
@@ -75,7 +80,7 @@ def inbox(
         finally:
             passes.close()
     with speaker.progress("matching") as progress:
-        received, answered = attend(folder, outbox, identity_file, known, returns, progress)
+        received, answered = attend(folder, outbox, identity_file, known, returns, progress, limits)
     if _tell(speaker, folder, received, answered, every=every):
         raise typer.Exit(1)
 

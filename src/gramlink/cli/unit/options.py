@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gramlink.io.limits import HOURS as HOURS
+
 DataFolder = Annotated[
     Path,
     typer.Option(
@@ -17,4 +19,9 @@ Name = Annotated[str, typer.Argument(help="The exchange's name.", metavar="NAME"
 PartyName = Annotated[str, typer.Argument(help="A party in the exchange.", metavar="PARTY")]
 Days = Annotated[int, typer.Option(help="For how many days tokens are valid.")]
 TokenFolder = Annotated[Path, typer.Option("--tokens", help="Where to write the token files.")]
+Memory = Annotated[
+    int,
+    typer.Option(help="Bytes for each job; default: a share of three quarters of all memory."),
+]
+Hours = Annotated[float, typer.Option(help="The most hours a job may take.")]
 HERE = Path()

@@ -7,7 +7,7 @@ import typer
 
 from gramlink.cli.options import Quiet
 from gramlink.cli.speaker import Speaker
-from gramlink.cli.unit.options import DataFolder
+from gramlink.cli.unit.options import HOURS, DataFolder, Hours, Memory
 
 
 def serve(
@@ -24,11 +24,8 @@ def serve(
     largest_bundle: Annotated[int, typer.Option(help="The most bytes a bundle may have.")] = 4
     * 2**30,
     workers: Annotated[int, typer.Option(help="How many jobs run at once.")] = 1,
-    memory: Annotated[
-        int,
-        typer.Option(help="Bytes for each job; default: a share of three quarters of all memory."),
-    ] = 0,
-    hours: Annotated[float, typer.Option(help="The most hours a job may take.")] = 24,
+    memory: Memory = 0,
+    hours: Hours = HOURS,
     keep_days: Annotated[
         int, typer.Option(help="Days after an exchange ends until its files are erased.")
     ] = 30,
@@ -56,8 +53,9 @@ def serve(
             f"this installation cannot serve: {error.name} is missing",
             hint="pip install gramlink[server]",
         ) from error
+    from gramlink.io.limits import three_quarters_of_memory
     from gramlink.io.locks import alone
-    from gramlink.server.settings import Settings, three_quarters_of_memory
+    from gramlink.server.settings import Settings
     from gramlink.server.unit import made_folder, prepared
 
     speaker = Speaker(quiet=quiet)

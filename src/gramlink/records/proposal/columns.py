@@ -1,20 +1,23 @@
 """Proposing which columns of a file, or of two owners' files, become which fields."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from gramlink.errors import InvalidRecords
+from gramlink.io.parquet import READER, from_bytes, to_bytes
 from gramlink.records.csv import short
 from gramlink.records.proposal.guess import IDS, ROWS, Guess, date_of_parts, guess
 from gramlink.records.proposal.headings import Heading, by_ids_names, heading_of, parts_of_birth
 from gramlink.records.proposal.placeholders import present
 from gramlink.records.proposal.proposal import Proposal, ProposedField, shown
 from gramlink.records.proposal.repeats import Repeat, repeats
-from gramlink.records.tables import header, read_table
+from gramlink.records.tables import header, is_parquet, parquet_limits, read_table, reading
 
 LOOKED_AT = 10_000  # records
 MOST_FIELDS = 50  # that a schema can have
@@ -59,25 +62,42 @@ def read_sample(path: Path, separator: str | None = None, encoding: str | None =
         if name not in once
     }
 
-    def read(columns: Sequence[str] | None) -> Mapping[str, pl.Series]:
-        return read_table(
-            path, columns=columns, separator=separator, encoding=encoding, limit=LOOKED_AT
-        ).columns
-
+    options = {"separator": separator, "encoding": encoding, "limit": LOOKED_AT}
     if not once:
-        return Sample(path.name, read(None), left_out)  # raises an error that says what is wrong
+        read_table(path, separator=separator, encoding=encoding)  # raises an error that says why
+    if is_parquet(path):
+        order = {"path": str(path.absolute()), "columns": once, "options": options}
+        with reading(path.name):
+            limits = parquet_limits(path, once, LOOKED_AT)
+            found, unread = READER.call(_read_there, order, limits=limits)
+        return Sample(path.name, from_bytes(found).to_dict(), left_out | json.loads(unread))
+    columns, unreadable = _readable(path, once, options)
+    return Sample(path.name, columns, left_out | unreadable)
+
+
+def _read_there(order: Mapping[str, Any], *_: object) -> list[bytes]:
+    """What is read of a Parquet file, in another process."""
+    columns, unreadable = _readable(Path(order["path"]), order["columns"], order["options"])
+    return [to_bytes(pl.DataFrame(dict(columns))), json.dumps(unreadable).encode()]
+
+
+def _readable(
+    path: Path, names: Sequence[str], options: Mapping[str, Any]
+) -> tuple[Mapping[str, pl.Series], dict[str, str]]:
+    """The columns that can be read, and why the others are left out."""
     try:
-        return Sample(path.name, read(once), left_out)
+        return read_table(path, columns=names, **options).columns, {}
     except InvalidRecords:
         columns: dict[str, pl.Series] = {}
-        for name in once:
+        unreadable = {}
+        for name in names:
             try:
-                columns |= read([name])
+                columns |= read_table(path, columns=[name], **options).columns
             except InvalidRecords:
-                left_out[name] = UNREADABLE
+                unreadable[name] = UNREADABLE
         if not columns:
             raise
-        return Sample(path.name, columns, left_out)
+        return columns, unreadable
 
 
 def propose(sample: Sample, *, fields: Sequence[str] = (), id_column: str = "") -> Proposal:
