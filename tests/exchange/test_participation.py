@@ -115,7 +115,7 @@ class Hospital:
 
     @property
     def ledger(self):
-        return Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).state
+        return Ledger(Path("hospital.ledger"), "hospital", Fraction(20)).state
 
     def check(self):
         """All is well: paid for once, the release recorded, and the right records linked."""
@@ -123,7 +123,7 @@ class Hospital:
         mined = Mined.from_json((self.folder / "mined.json").read_bytes(), "mined.json")
         assert release.digest == mined.digest
         assert release.parameters["exchange"] == EXCHANGE
-        assert self.ledger.spent == 30
+        assert self.ledger.spent == 20
         (shown,) = self.ledger.exposures  # once, however often it was stopped
         assert (shown.exchange, shown.unit) == (EXCHANGE, self.unit.identity.recipient.key)
         assert len(set(self.links()) & set(records_of("hospital")["id"])) > 0.9 * COUNT
@@ -223,7 +223,7 @@ def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit, a
         hospital.take_part()
     said = "\n".join(hospital.said)
     for phrase in (
-        "epsilon 30 of the 30 left in hospital.ledger",
+        "epsilon 20 of the 20 left in hospital.ledger",
         "will be sent to registry",
         f"{COUNT} records as {'gram counts' if agreed == SCHEMA else 'veiled rows'} under",
         "column surname as surname, text",
@@ -395,7 +395,7 @@ def test_a_crash_while_mining_draws_again_for_the_same_charge(hospital, monkeypa
         patch.setattr(Owner, "_mined", crash)
         with pytest.raises(Crash):
             hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
     hospital.take_part()
     hospital.check()
 
@@ -536,7 +536,7 @@ def test_a_schema_that_changes_under_way_is_refused(hospital, unit):
 
 def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit):
     Ledger(Path("hospital.ledger"), "hospital", Fraction(1)).charge(Fraction(1), "mine", {})
-    with pytest.raises(BudgetExceeded, match="costs epsilon 30, only 0 is left"):
+    with pytest.raises(BudgetExceeded, match="costs epsilon 20, only 0 is left"):
         hospital.take_part()
     assert not [asked for asked in unit.asked if "PUT" in asked]
 
@@ -544,7 +544,7 @@ def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit
 def test_a_limit_on_exposures_is_said_before_anything_is_spent_or_sent(hospital, unit, monkeypatch):
     disclosure = Disclosure(rows=16, draws={"surname": 672})
     monkeypatch.setattr(VectorRecords, "disclosure", lambda _: disclosure)
-    ledger = Ledger(Path("hospital.ledger"), "hospital", Fraction(30))
+    ledger = Ledger(Path("hospital.ledger"), "hospital", Fraction(20))
     ledger.limit_exposures(0)
     with pytest.raises(ExposureExceeded, match=r"hospital\.ledger permits 0"):
         hospital.take_part()
@@ -567,7 +567,7 @@ def test_what_is_embedded_already_may_be_sent_though_the_limit_is_reached(
 
     with pytest.raises(Crash):
         hospital.take_part()
-    Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).limit_exposures(1)
+    Ledger(Path("hospital.ledger"), "hospital", Fraction(20)).limit_exposures(1)
     unit.trouble = lambda _: None
     (hospital.folder / "bundle.age").unlink()  # as the unit may ask for; it is made again
     hospital.take_part()
@@ -582,7 +582,7 @@ def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit)
 
     with pytest.raises(Crash):
         hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
     with pytest.raises(Mismatch, match="has already paid for this exchange, from another folder"):
         hospital.take_part(folder=Path("another"), ledger=Path("hospital.ledger"))
 
@@ -599,7 +599,7 @@ def test_mined_grams_that_are_paid_for_are_not_mined_again(hospital, unit, where
     (hospital.folder / "mined.json").unlink()
     with pytest.raises(InvalidFile, match=r"mined\.json is missing, though it is paid for"):
         hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
 
 
 def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_path):
@@ -610,7 +610,7 @@ def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_p
     hospital.said.clear()
     hospital.take_part(mined=tmp_path / "before.json")
     assert "  nothing: what was mined before is reused" in hospital.said
-    assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (30, 1)
+    assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (20, 1)
     assert len(hospital.links()) > 0.9 * COUNT
     sent, _ = unseal_from(again.mined["hospital", "registry"], again.peers[0].identity, "x")
     assert sent == (tmp_path / "before.json").read_bytes()
@@ -816,7 +816,7 @@ def test_another_epsilon_or_ledger_after_consent_is_refused(hospital, unit):
     with pytest.raises(Crash):
         hospital.take_part()
     unit.trouble = lambda _: None
-    with pytest.raises(Mismatch, match="the epsilon, from 30 to 2"):
+    with pytest.raises(Mismatch, match="the epsilon, from 20 to 2"):
         hospital.take_part(epsilon="2")
     with pytest.raises(Mismatch, match=r"the ledger, from .*hospital\.ledger to .*new\.ledger"):
         hospital.take_part(ledger=Path("new.ledger"))

@@ -45,7 +45,7 @@ def test_a_whole_part_in_one_command(run, unit, folder):
     for phrase in (
         f"hospital.csv: {COUNT} records",
         "keys code: ",
-        "spent epsilon 30; 0 is left in hospital.ledger",
+        "spent epsilon 20; 0 is left in hospital.ledger",
         "fingerprint of the projection: ",
         f"wrote {EXCHANGE}-hospital/links.csv: ",
         "hospital and registry: ",
@@ -53,7 +53,7 @@ def test_a_whole_part_in_one_command(run, unit, folder):
     ):
         assert phrase in out
     assert TOKEN not in out
-    assert "epsilon 30 of 30 spent" in run("ledger", "hospital.ledger").out
+    assert "epsilon 20 of 20 spent" in run("ledger", "hospital.ledger").out
     before = contents(folder)
     assert "this exchange is finished" in run(*ASK, "--yes").out
     assert contents(folder) == before
@@ -205,7 +205,7 @@ def test_more_than_the_ledger_has_is_refused_by_code_3(run, unit):
     run("mine", "hospital.csv", "-q")
     result = run(*ASK, "--yes", ok=False)
     assert result.code == 3
-    assert "costs epsilon 30, only 0 is left" in result.err
+    assert "costs epsilon 20, only 0 is left" in result.err
     assert not unit.recipients.keys() & {"hospital"}
 
 
