@@ -51,7 +51,8 @@ from gramlink.errors import (
 )
 from gramlink.exchange import Choices, Voice, consent, take_part
 from gramlink.exchange.client import Client
-from gramlink.exchange.consent import keys_code
+from gramlink.exchange.status import Place
+from gramlink.exchange.terms import keys_code
 from gramlink.mining.mined import Mined
 from gramlink.parties import one_process
 from gramlink.parties.contribution import Contribution
@@ -64,7 +65,7 @@ from systems import posix
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
     "mining.json", "mined.json", "mined-for-2.age", "mined-2.json", "projection.json", "bundle.age",
-    "results.age", "links.csv", "possible.csv", "done.json",
+    "results.age", "links.csv", "possible.csv", "done.json", "terms.txt",
 ]  # fmt: skip
 ERASED = ["contribution.json", "identity", "mined-2.json"]  # at the end of a veiled exchange
 AROUND_THE_SECRET = [
@@ -99,11 +100,12 @@ class Hospital:
         self.typed += 1
         return self.code() if self.types is None else self.types
 
-    def code(self):
-        served = {name: Recipient(key) for name, key in self.unit.recipients.items()}
-        return keys_code(served)
+    def code(self, **other):
+        """As an owner sees it who is told the same, but for what is other."""
+        return code_of(self.unit, **other)
 
     def take_part(self, **choices):
+        choices = {"schema": Path("own.toml"), **choices}
         bar = nullcontext(lambda *_: None)
         voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append, self.read)
         client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
@@ -169,9 +171,21 @@ def hospital(unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
     records_of("hospital", unit.agreed).write_csv("hospital.csv")
+    Path("own.toml").write_text(unit.schema)
     if unit.agreed == VEILED:
         quickly(monkeypatch)
     return Hospital(unit)
+
+
+def code_of(unit, *, keys=None, schema=None, returns=None, exchange=EXCHANGE):
+    """The keys code of what a unit tells the owners, but for what is other."""
+    served = {name: Recipient(key) for name, key in unit.recipients.items()}
+    return keys_code(
+        Place(exchange, "hospital", unit.identity.recipient),
+        {**served, **(keys or {})},
+        schema_of(schema or unit.schema),
+        {**dict.fromkeys(unit.parties, unit.returns), **(returns or {})},
+    )
 
 
 def quickly(monkeypatch):
@@ -249,12 +263,22 @@ def test_an_owner_hears_of_duplicates_before_it_agrees_and_only_then(hospital, m
     assert hospital.warned == [warning] * 2
 
 
-def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hospital, unit):
+def test_all_owners_see_the_same_code_if_and_only_if_they_are_told_the_same(hospital, unit):
     hospital.take_part()
-    keys = {name: Recipient(key) for name, key in unit.recipients.items()}
-    assert f"keys code: {keys_code(dict(reversed(keys.items())))}" in hospital.said
-    for name in keys:
-        assert keys_code({**keys, name: new_identity().recipient}) != keys_code(keys)
+    assert f"keys code: {code_of(unit)}" in hospital.said
+    for name in unit.recipients:
+        assert code_of(unit, keys={name: new_identity().recipient}) != code_of(unit)
+    others = [
+        {"keys": {"spy": new_identity().recipient}, "returns": {"spy": "links"}},
+        {"schema": SCHEMA.replace("40", "41")},
+        {"schema": "accept = 0.6\n" + SCHEMA},
+        {"schema": 'encoding = "veiled"\n' + SCHEMA},
+        {"returns": {"registry": "weights"}},
+        {"exchange": "stroke-2027"},
+    ]
+    assert len({code_of(unit, **one) for one in [{}, *others]}) == 1 + len(others)
+    unit.identity = new_identity()  # of whom each bundle is sealed to
+    assert f"keys code: {code_of(unit)}" not in hospital.said
 
 
 @both
@@ -714,13 +738,12 @@ def test_the_keys_code_that_was_read_out_is_right_in_any_spelling(hospital, writ
 
 @veiled
 @pytest.mark.parametrize("other", [True, False], ids=["another", "cut short"])
-def test_another_keys_code_ends_everything_before_consent(hospital, unit, other):
-    served = {**unit.recipients, "registry": new_identity().recipient.key}
-    code = keys_code({name: Recipient(key) for name, key in served.items()})
+def test_another_keys_code_ends_everything_before_consent(hospital, other):
+    code = hospital.code(keys={"registry": new_identity().recipient})
     hospital.types = code if other else code[:19]
     with pytest.raises(Mismatch, match="the keys code that you typed is not ours") as error:
         hospital.take_part()
-    assert "the linkage unit gave you different keys" in error.value.hint
+    assert "the linkage unit told you different things" in error.value.hint
     assert only_joined(hospital)
     assert hospital.asked == 0
 
@@ -743,7 +766,7 @@ def test_a_unit_that_serves_another_key_is_found_out_by_the_code(hospital, unit)
     true = unit.peers[0].identity.recipient
 
     def read(_):
-        return keys_code({"hospital": Recipient(unit.recipients["hospital"]), "registry": true})
+        return hospital.code(keys={"registry": true})
 
     hospital.read = read
     with pytest.raises(Mismatch, match="the keys code that you typed is not ours"):
@@ -1189,6 +1212,7 @@ def test_a_schema_that_cannot_be_veiled_is_refused_before_anyone_is_joined(
     hospital, unit, fields, says
 ):
     unit.schema = f'encoding = "veiled"\n\n{fields}\n'
+    Path("own.toml").write_text(unit.schema)
     hospital.data.write_text("id,surname,street,postcode\n1,MILLER,MAIN STREET,12345\n")
     with pytest.raises(InvalidSchema, match=says) as error:
         hospital.take_part()

@@ -697,7 +697,8 @@ def test_an_owner_takes_no_part_in_one(unfit):
 def part(unit):
     voice = Voice(lambda _: None, lambda _: nullcontext(), lambda _: True, lambda _: None)
     client = Client("http://localhost", fake_unit.TOKEN, transport=unit.transport, pause=int)
-    return take_part(client, Choices(Path("hospital.csv")), voice)
+    Path("own.toml").write_text(unit.schema)
+    return take_part(client, Choices(Path("hospital.csv"), schema=Path("own.toml")), voice)
 
 
 def hospital_of(names):

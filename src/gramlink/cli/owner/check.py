@@ -33,7 +33,7 @@ def check(
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
     from gramlink.bundles.secrecy import secrecy_warnings
-    from gramlink.io.files import written_whole
+    from gramlink.io.files import code, written_whole
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
     from gramlink.reports.check_page import check_page
@@ -54,13 +54,16 @@ def check(
             table.write(rows_to_mend(records, schema).write_csv().encode())
     for line in finding_lines(found, str(source.data), listed=bad_rows is not None):
         speaker.say(line)
+    speaker.say(f"settings of all owners: code {code(schema.digest)}")
+    speaker.say(f"schema code: {code(schema.whole_digest)}  (for `gramlink exchange --approve`)")
     for warning in warnings:
         speaker.say(f"  warning: {warning}")
     for output, what in ((report, "for a browser"), (bad_rows, f"{found.bad:,} rows")):
         if output:
             speaker.say(f"wrote {output}: {what}")
     written = {"report": report and str(report), "bad_rows": bad_rows and str(bad_rows)}
-    speaker.summary({**finding_facts(found), "warnings": warnings, **written})
+    codes = {"settings": code(schema.digest), "schema": code(schema.whole_digest)}
+    speaker.summary({**finding_facts(found), "warnings": warnings, "codes": codes, **written})
 
 
 def _refuse_outputs(report: Path | None, bad_rows: Path | None, *inputs: Path, force: bool) -> None:
