@@ -54,8 +54,6 @@ def check(
             table.write(rows_to_mend(records, schema).write_csv().encode())
     for line in finding_lines(found, str(source.data), listed=bad_rows is not None):
         speaker.say(line)
-    speaker.say(f"settings of all owners: code {code(schema.digest)}")
-    speaker.say(f"schema code: {code(schema.whole_digest)}  (for `gramlink exchange --approve`)")
     for warning in warnings:
         speaker.say(f"  warning: {warning}")
     for output, what in ((report, "for a browser"), (bad_rows, f"{found.bad:,} rows")):
@@ -63,6 +61,8 @@ def check(
             speaker.say(f"wrote {output}: {what}")
     written = {"report": report and str(report), "bad_rows": bad_rows and str(bad_rows)}
     codes = {"settings": code(schema.digest), "schema": code(schema.whole_digest)}
+    speaker.say(f"settings of all owners, code {codes['settings']}")
+    speaker.say(f"schema code: {codes['schema']}  (for `gramlink exchange --approve`)")
     speaker.summary({**finding_facts(found), "warnings": warnings, "codes": codes, **written})
 
 
