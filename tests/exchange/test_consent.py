@@ -109,6 +109,14 @@ def test_a_column_that_the_unit_names_is_not_what_was_approved():
     assert nothing_left(unit)
 
 
+def test_the_schema_that_the_unit_sent_is_not_an_owners_own():
+    unit, received = FakeUnit(schema=HOSTILE), FOLDER / "linkage.toml"
+    for _ in range(2):  # before it is there, and then
+        with pytest.raises(InvalidParameter, match="is the schema that the linkage unit sent"):
+            part(unit, beforehand=True, epsilon="1", schema=received)
+    assert nothing_left(unit)
+
+
 def test_an_approved_code_may_be_typed_in_any_spelling_and_is_of_the_schema_that_is_used(unit):
     OWN.write_text(SCHEMA + "missing = ['-']\n")
     approved = schema_code(schema_of(OWN.read_text()))

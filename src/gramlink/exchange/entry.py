@@ -11,7 +11,7 @@ from gramlink.bundles.sealing import (
     write_recipient,
 )
 from gramlink.bundles.secrecy import check_secrecy
-from gramlink.errors import BudgetExceeded, InvalidLedger, Mismatch
+from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter, Mismatch
 from gramlink.exchange.client import Client
 from gramlink.exchange.folder import (
     BUNDLE,
@@ -66,6 +66,11 @@ def agreed_schema(
     schema = load_schema(folder / SCHEMA)
     check_secrecy(schema.agreed)
     if own:
+        if own.resolve() == (folder / SCHEMA).resolve():
+            raise InvalidParameter(
+                f"{own} is the schema that the linkage unit sent, not your own",
+                hint="read it, and name a copy of it; or name its code with --approve",
+            )
         ours = load_schema(own)
         different = differences(schema.agreed, ours.agreed)
         if different:
