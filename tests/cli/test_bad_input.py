@@ -390,7 +390,7 @@ def test_a_miner_that_is_killed_has_spent_once_and_released_nothing(run, refused
     assert "spent epsilon 0; 0 is left" in out
     assert not list(folder.glob(".*.part"))
     state = json.loads(run("ledger", "hospital.ledger", "--json").out)
-    assert (state["spent"], len(state["releases"])) == ("30", 1)
+    assert (state["spent"], len(state["releases"])) == ("20", 1)
     refused("mine", "hospital.csv", "--force", code=3, says="only 0 is left")
 
 
@@ -411,7 +411,7 @@ def test_a_ledger_that_was_emptied_or_set_back_pays_for_nothing(run, refused, fo
     (folder / "hospital.ledger").unlink()
     refused(*mine, says="does not exist, though hospital.mined.json was paid for")
     (folder / "hospital.ledger").write_bytes(latest)
-    assert "spent epsilon 30; 30 is left" in run(*mine).out
+    assert "spent epsilon 20; 50 is left" in run(*mine).out
 
 
 def test_a_ledger_set_back_is_noticed_from_another_folder(run, refused, folder):
