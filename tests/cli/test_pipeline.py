@@ -400,7 +400,7 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
             "check hospital.csv",
             {
                 "records", "clean", "bad", "empty", "epsilon", "fields", "worst", "identical",
-                "unique", "report", "bad_rows", "warnings",
+                "unique", "report", "bad_rows", "warnings", "codes",
             },
         ),
         (

@@ -12,6 +12,7 @@ from gramlink.exchange.part import Part
 from gramlink.exchange.terms import DATA, Terms
 from gramlink.exchange.wire import ExchangeInfo
 from gramlink.io.files import same_code
+from gramlink.io.text import printable
 from gramlink.parties.contribution import needs_secret
 from gramlink.parties.one_process import duplicates_warning
 
@@ -109,9 +110,8 @@ def _show(part: Part, terms: Terms) -> None:
         part.voice.say(line)
     for warning in warnings:
         part.voice.warn(warning)
-    text = "\n".join([*lines, *(f"warning: {warning}" for warning in warnings)])
-    safe = "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
-    part.folder.write(TERMS, f"{safe}\n".encode())
+    kept = [*lines, *(f"warning: {warning}" for warning in warnings)]
+    part.folder.write(TERMS, "".join(f"{printable(line)}\n" for line in kept).encode())
 
 
 def _read_code(part: Part, terms: Terms) -> str:
