@@ -33,9 +33,9 @@ TOKEN = "gl_00000000_" + "x" * 43
 EXCHANGE = "stroke-2026"
 COUNT = 80
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
-SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 40\n"
+SCHEMA = "epsilon = 20\n\n[fields.surname]\nsize = 40\n"
 VEILED = """\
-epsilon = 30
+epsilon = 20
 encoding = "veiled"
 
 [fields.given_name]

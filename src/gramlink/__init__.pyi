@@ -64,6 +64,7 @@ from gramlink.mining.mined import Mined as Mined
 from gramlink.mining.mined import mine as mine
 from gramlink.mining.miners import mine_field as mine_field
 from gramlink.mining.miners import read_again as read_again
+from gramlink.mining.miners import rehearse as rehearse
 from gramlink.parties.admission import admit as admit
 from gramlink.parties.answers import answer as answer
 from gramlink.parties.contribution import Contribution as Contribution

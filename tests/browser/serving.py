@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from gramlink.bundles.sealing import Recipient, new_identity, seal
 
-TOML = "epsilon = 60\n[fields.surname]\nsize = 40\n[fields.born]\nkind = 'date'\n"
+TOML = "epsilon = 20\n[fields.surname]\nsize = 40\n[fields.born]\nkind = 'date'\n"
 GRAMLINK = "from gramlink.cli import main; main()"
 
 

@@ -74,7 +74,8 @@ def test_an_exchange_is_made_and_its_tokens_are_shown_once(visit, server, tmp_pa
         page.get_by_role("button", name="Save the token of St. Mary's as a file").click()
     assert download.value.path().read_text() == tokens[0] + "\n"
     command = page.locator("[data-command]").inner_text()
-    assert command == f"gramlink exchange {server.url} --token-file PARTY.token data.csv"
+    options = "--token-file PARTY.token data.csv --schema linkage.toml"
+    assert command == f"gramlink exchange {server.url} {options}"
     page.wait_for_selector("#exchanges a:text-is('made-here')")  # without a reload
     page.reload()
     assert not [token for token in tokens if token in page.content()]

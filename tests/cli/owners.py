@@ -20,12 +20,12 @@ from gramlink.records.strings import Strings
 COUNT = 300
 PEOPLE = 200
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
-TOML = 'epsilon = 30\n\n[fields.surname]\ncolumn = "surname"\nsize = 60\n'
+TOML = 'epsilon = 20\n\n[fields.surname]\ncolumn = "surname"\nsize = 60\n'
 
 
 # fields of every kind, two of them mined; the owners' columns and formats differ
 SEVERAL = """\
-epsilon = 60
+epsilon = 18
 
 [fields.given]
 column = "{given}"

@@ -76,21 +76,21 @@ def test_nothing_of_a_wrong_cell_is_shown(refused, folder):
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("epsilon = 30", "epsilon = nan", "NaN is not a number"),
-        ("epsilon = 30", "epsilon = inf", "is not a number"),
-        ("epsilon = 30", "epsilon = 0", "epsilon must be above 0, not 0"),
-        ("epsilon = 30", "epsilon = -1.5", "epsilon must be above 0, not -1.5"),
-        ("epsilon = 30", 'epsilon = "much"', "much is not a number"),
-        ("epsilon = 30", 'epsilon = "1/0"', "1/0 is not a number"),
+        ("epsilon = 20", "epsilon = nan", "NaN is not a number"),
+        ("epsilon = 20", "epsilon = inf", "is not a number"),
+        ("epsilon = 20", "epsilon = 0", "epsilon must be above 0, not 0"),
+        ("epsilon = 20", "epsilon = -1.5", "epsilon must be above 0, not -1.5"),
+        ("epsilon = 20", 'epsilon = "much"', "much is not a number"),
+        ("epsilon = 20", 'epsilon = "1/0"', "1/0 is not a number"),
         ("size = 60", "size = 0", "size"),
         ("size = 60", 'size = "60"', "size"),
         ("size = 60", "q_min = 3\nq_max = 2", "q_min = 3 is above q_max = 2"),
         ("size = 60", "sizze = 60", "sizze"),
         ("size = 60", 'miner = "magic"', "miner"),
-        ("epsilon = 30", "edit = 1", "edit"),
-        ("epsilon = 30", "edits = -1", "edits"),
-        ("epsilon = 30", "recall = 1.0", "recall"),
-        ("epsilon = 30", 'threshold = "high"', "threshold"),
+        ("epsilon = 20", "edit = 1", "edit"),
+        ("epsilon = 20", "edits = -1", "edits"),
+        ("epsilon = 20", "recall = 1.0", "recall"),
+        ("epsilon = 20", 'threshold = "high"', "threshold"),
         ("[fields.surname]", "[fields.surname", "not TOML"),
         ("[fields.surname]", "[fields]", "no field"),
         ("size = 60", 'kind = "colour"', "kind"),
@@ -104,10 +104,10 @@ def test_nothing_of_a_wrong_cell_is_shown(refused, folder):
         ("size = 60", "share = 0", "a share must be above 0"),
         ("size = 60", 'share = "much"', "much is not a number"),
         ("size = 60", "edits = 6", "edits"),
-        ("epsilon = 30", "accept = 2", "accept"),
-        ("epsilon = 30", "review = 0.6", "review = 0.6 is above accept = 0.5"),
-        ("epsilon = 30", 'unique = "yes"', "unique"),
-        ("epsilon = 30", "passes = [{ surname = 1 }]", "passes need records with several fields"),
+        ("epsilon = 20", "accept = 2", "accept"),
+        ("epsilon = 20", "review = 0.6", "review = 0.6 is above accept = 0.5"),
+        ("epsilon = 20", 'unique = "yes"', "unique"),
+        ("epsilon = 20", "passes = [{ surname = 1 }]", "passes need records with several fields"),
         ("size = 60", "size = 60\n[[passes]]\n[fields.city]", "pass 1 names no field"),
         ("size = 60", "[fields.b]\n[[passes]]\ncity = 0", "pass 1: there is no field city"),
         ("size = 60", "[fields.b]\n[[passes]]\nb = 2", "pass 1: b can have 0 to 1 edits, not 2"),
@@ -285,11 +285,11 @@ def test_a_schema_is_not_overwritten_unless_asked(refused, run, folder):
 
 
 def test_overspending_is_refused_with_code_3_and_says_what_is_left(refused, run, done):
-    refused("mine", "hospital.csv", "--force", code=3, says=["costs epsilon 30", "only 0 is left"])
-    run("ledger", "hospital.ledger", "--allow", "30.1")
+    refused("mine", "hospital.csv", "--force", code=3, says=["costs epsilon 20", "only 0 is left"])
+    run("ledger", "hospital.ledger", "--allow", "20.1")
     refused("mine", "hospital.csv", "--force", code=3, says="only 0.1 is left in hospital.ledger")
     refused(
-        "ledger", "hospital.ledger", "--allow", "29", code=3, says="30 is already spent", hint=False
+        "ledger", "hospital.ledger", "--allow", "19", code=3, says="20 is already spent", hint=False
     )
     assert (done / "hospital.mined.json").is_file()
 
@@ -297,7 +297,7 @@ def test_overspending_is_refused_with_code_3_and_says_what_is_left(refused, run,
 def test_overspending_on_several_fields_is_refused_as_a_whole(refused, linked_people):
     before = (linked_people / "clinic.mined.json").read_bytes()
     line = ["mine", "clinic.csv", "--schema", "clinic.toml", "--force"]
-    refused(*line, code=3, says=["costs epsilon 60", "only 0 is left"])
+    refused(*line, code=3, says=["costs epsilon 18", "only 0 is left"])
     assert (linked_people / "clinic.mined.json").read_bytes() == before
 
 
@@ -314,7 +314,7 @@ def test_shares_of_any_denominators_can_be_paid_for(run, folder):
         with (folder / "linkage.toml").open("a") as file:
             file.write(f'[fields.f{n}]\ncolumn = "surname"\nsize = 5\nshare = "1/{n}"\n')
     run("mine", "hospital.csv", "--quiet")
-    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "30"
+    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "20"
 
 
 def test_the_ledger_of_another_data_set(refused, done):
@@ -327,7 +327,7 @@ def test_the_ledger_of_another_data_set(refused, done):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: text.replace('"epsilon": "30"', '"epsilon": "3"', 1).replace("{", "", 1),
+        lambda text: text.replace('"epsilon": "20"', '"epsilon": "3"', 1).replace("{", "", 1),
         lambda text: "\n".join(text.splitlines()[:1] + text.splitlines()[2:]) + "\n",
         lambda text: text.replace('"entry": 1', '"entry": 7'),
         lambda text: text.replace('"charge"', '"refund"'),
@@ -381,7 +381,7 @@ def test_a_miner_that_is_killed_has_spent_once_and_released_nothing(run, refused
     assert not any(b"".join(path.read_bytes() for path in folder.glob(".*.part")))
     assert "interrupted, nothing released" in run("ledger", "hospital.ledger").out
     state = json.loads(run("ledger", "hospital.ledger", "--json").out)
-    assert (state["spent"], state["left"]) == ("30", "0")
+    assert (state["spent"], state["left"]) == ("20", "0")
     assert [release["digest"] for release in state["releases"]] == [None]
     assert len(list(folder.glob(".*.part"))) == 1
     refused("mine", "hospital.csv", "-o", "other.json", code=3, says="only 0 is left")
@@ -390,7 +390,7 @@ def test_a_miner_that_is_killed_has_spent_once_and_released_nothing(run, refused
     assert "spent epsilon 0; 0 is left" in out
     assert not list(folder.glob(".*.part"))
     state = json.loads(run("ledger", "hospital.ledger", "--json").out)
-    assert (state["spent"], len(state["releases"])) == ("30", 1)
+    assert (state["spent"], len(state["releases"])) == ("20", 1)
     refused("mine", "hospital.csv", "--force", code=3, says="only 0 is left")
 
 
@@ -411,7 +411,7 @@ def test_a_ledger_that_was_emptied_or_set_back_pays_for_nothing(run, refused, fo
     (folder / "hospital.ledger").unlink()
     refused(*mine, says="does not exist, though hospital.mined.json was paid for")
     (folder / "hospital.ledger").write_bytes(latest)
-    assert "spent epsilon 30; 30 is left" in run(*mine).out
+    assert "spent epsilon 20; 50 is left" in run(*mine).out
 
 
 def test_a_ledger_set_back_is_noticed_from_another_folder(run, refused, folder):
@@ -555,7 +555,7 @@ def test_another_partys_name_cannot_write_to_the_terminal(refused, done):
     [
         ("size = 60", "size = 61", "differ in fields.surname.size: 60 and 61"),
         ("size = 60", 'case = "keep"', "fields.surname.case: upper and keep"),
-        ("epsilon = 30", "edits = 2", "differ in edits: 1 and 2"),
+        ("epsilon = 20", "edits = 2", "differ in edits: 1 and 2"),
         ("[fields.surname]", "[fields.last]", "differ in fields.last"),
     ],
 )

@@ -32,11 +32,11 @@ def pairs(path):
 def test_from_two_files_to_links_command_by_command(run, folder):
     (folder / "linkage.toml").unlink()
     assert "linkage.toml" in run("init", "hospital.csv").out
-    edit("linkage.toml", "epsilon = 1 ", "epsilon = 30 ")
+    edit("linkage.toml", "epsilon = 1 ", "epsilon = 20 ")
     checked = run("check", "hospital.csv").out
     assert f"{COUNT + 1} records" in checked
     assert "missing in 1 row: 302" in checked
-    assert "spent epsilon 30; 0 is left in hospital.ledger" in run("mine", "hospital.csv").out
+    assert "spent epsilon 20; 0 is left in hospital.ledger" in run("mine", "hospital.csv").out
     run("mine", "registry.csv")
     merged = run("merge", "hospital.mined.json", "registry.mined.json").out
     run("merge", "registry.mined.json", "hospital.mined.json", "-o", "theirs.json")
@@ -57,7 +57,7 @@ def test_from_two_files_to_links_command_by_command(run, folder):
     assert scores["truth"] == COUNT
     assert f"F1        {scores['f1']:.4f}" in run("evaluate", "both.csv", "truth.csv").out
     spent = run("ledger", "hospital.ledger").out
-    assert "epsilon 30 of 30 spent, 0 left" in spent
+    assert "epsilon 20 of 20 spent, 0 left" in spent
     assert "interrupted" not in spent
     assert not list(folder.rglob("*.part"))
 
@@ -251,7 +251,7 @@ def test_a_sealed_bundle_says_what_it_is_for(run, sealed):
     assert f"signed with the key {sender.fingerprint}" in out
     assert (bundle.exchange, bundle.owners) == ("stroke", ("hospital", "registry"))
     assert bundle.reply == hospital.recipient
-    assert bundle.epsilon == 30
+    assert bundle.epsilon == 20
     plain = run("embed", "hospital.csv").out
     assert "not sealed" in plain
     opened, sender = verified((sealed / "hospital.bundle").read_bytes(), "x")
@@ -279,7 +279,7 @@ def test_linking_opens_what_is_sealed(run, sealed):
 
 
 INTACT = {
-    "hospital.mined.json": ("mined", ["owner: hospital", "epsilon: 30", "fields: surname"]),
+    "hospital.mined.json": ("mined", ["owner: hospital", "epsilon: 20", "fields: surname"]),
     "projection.json": ("projection", ["owners: hospital, registry", "bases: surname"]),
     "hospital.bundle": (
         "bundle",
@@ -400,7 +400,7 @@ def test_three_owners_map_sealed_clusters_back(run, linked_people):
             "check hospital.csv",
             {
                 "records", "clean", "bad", "empty", "epsilon", "fields", "worst", "identical",
-                "unique", "report", "bad_rows", "warnings",
+                "unique", "report", "bad_rows", "warnings", "codes",
             },
         ),
         (
@@ -560,7 +560,7 @@ def test_a_file_name_that_is_not_unicode_is_no_hindrance(run, folder):
     run("init", odd, "--force")
     assert "h?.csv: 301 records" in run("check", odd).out
     named = ("--owner", "hospital", "--dataset", "hospital")
-    run("mine", odd, *named, "--epsilon", "30")
+    run("mine", odd, *named, "--epsilon", "20")
     assert (folder / "hospital.ledger").is_file()
 
 
@@ -609,11 +609,11 @@ def test_few_records_and_little_epsilon_are_mined_all_the_same(run, folder, coun
 
 
 def test_more_is_allowed_only_on_the_record(run, done):
-    out = run("ledger", "hospital.ledger", "--allow", "61").out
-    assert "epsilon 30 of 61 spent, 31 left" in out
-    run("mine", "hospital.csv", "--epsilon", "61/2", "--force", "--quiet")
+    out = run("ledger", "hospital.ledger", "--allow", "39").out
+    assert "epsilon 20 of 39 spent, 19 left" in out
+    run("mine", "hospital.csv", "--epsilon", "37/2", "--force", "--quiet")
     releases = json.loads(run("ledger", "hospital.ledger", "--json").out)
-    assert [one["epsilon"] for one in releases["releases"]] == ["30", "61/2"]
+    assert [one["epsilon"] for one in releases["releases"]] == ["20", "37/2"]
     assert releases["left"] == "1/2"
     lines = (done / "hospital.ledger").read_text().splitlines()
     kinds = [json.loads(line).get("kind") for line in lines]
@@ -686,9 +686,9 @@ def test_distances_come_through_to_the_owner(done, run):
 def test_exports_of_one_data_set_share_its_ledger(folder, run):
     (folder / "november.csv").write_bytes((folder / "hospital.csv").read_bytes())
     run("mine", "hospital.csv")
-    run("ledger", "hospital.ledger", "--allow", "60")
+    run("ledger", "hospital.ledger", "--allow", "40")
     run("mine", "november.csv", "--dataset", "hospital")
-    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "60"
+    assert json.loads(run("ledger", "hospital.ledger", "--json").out)["spent"] == "40"
 
 
 # several fields
@@ -717,14 +717,14 @@ def test_from_two_files_of_several_fields_to_links(run):
 
 def test_epsilon_is_split_over_the_mined_fields_and_that_is_said(run, linked_people):
     out = run(*by("clinic", "mine", "clinic.csv", "--owner", "x", "--ledger", "x.ledger")).out
-    assert "epsilon 60 was split over the mined fields: given 40, surname 20" in out
-    assert "spent epsilon 60; 0 is left in x.ledger" in out
+    assert "epsilon 18 was split over the mined fields: given 12, surname 6" in out
+    assert "spent epsilon 18; 0 is left in x.ledger" in out
     told = json.loads((linked_people / "x.mined.json").read_bytes())
     assert list(told["fields"]) == ["given", "surname"]
-    assert told["epsilon"] == "60"
+    assert told["epsilon"] == "18"
     ledger = json.loads(run("ledger", "x.ledger", "--json").out)
     assert [release["what"] for release in ledger["releases"]] == ["mine given, surname"]
-    assert ledger["releases"][0]["parameters"]["shares"] == {"given": "40", "surname": "20"}
+    assert ledger["releases"][0]["parameters"]["shares"] == {"given": "12", "surname": "6"}
 
 
 @pytest.mark.usefixtures("linked_people")

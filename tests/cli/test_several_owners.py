@@ -17,7 +17,7 @@ from gramlink.lab.datasets import persons
 from gramlink.matching import chance
 
 TOML = """\
-epsilon = 30
+epsilon = 20
 
 [fields.given_name]
 size = 40

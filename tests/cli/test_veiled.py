@@ -71,7 +71,7 @@ def agreed(tmp_path_factory):
             own = root / owner
             shutil.copy(files / f"{owner}.csv", own)
             shutil.copy(files / f"{owner}.toml", own / "linkage.toml")
-            edit(own / "linkage.toml", "epsilon = 60", 'epsilon = 60\nencoding = "veiled"')
+            edit(own / "linkage.toml", "epsilon = 18", 'epsilon = 18\nencoding = "veiled"')
             shutil.copy(root / "unit/unit.recipient", own)
             shutil.copy(root / other / f"{other}.recipient", own)
             run(owner, f"mine {owner}.csv -q")

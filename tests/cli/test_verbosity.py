@@ -105,8 +105,9 @@ def test_an_exchange_logs_its_steps_and_never_content(logged, folder, monkeypatc
     records.write_csv(folder / "hospital.csv")
     (folder / "token").write_text(f"{TOKEN}\n")
     (folder / "token").chmod(0o600)
-    args = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token", "--yes")
-    log = logged("-vv", *args)
+    args = ("exchange", "http://localhost", "hospital.csv", "--token-file", "token")
+    (folder / "own.toml").write_text(unit.schema)
+    log = logged("-vv", *args, "--yes", "--schema", "own.toml", "--epsilon", "20")
     assert f"read: records {COUNT}, fields 1, " in log
     for step in ("join", "mine", "share", "gather", "embed", "send", "await results"):
         assert re.search(rf"exchange, {step}: \d\.\d{{3}} s$", log, re.M)

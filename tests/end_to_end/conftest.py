@@ -6,7 +6,7 @@ from end_to_end.processes import Party, Server, kept
 from gramlink.lab.datasets.persons import persons
 
 TOML = """\
-epsilon = 40
+epsilon = 20
 encoding = "{encoding}"
 
 [fields.given_name]

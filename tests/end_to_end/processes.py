@@ -148,7 +148,9 @@ class Party:
         return load_schema(self.work / "linkage.toml")
 
     def start(self, url):
-        args = ("exchange", url, "--token-file", self.token, f"{self.name}.csv", "--yes")
+        agreed = self.folder.parent / "linkage.toml"
+        args = ("exchange", url, "--token-file", self.token, f"{self.name}.csv")
+        args = (*args, "--yes", "--schema", agreed, "--epsilon", load_schema(agreed).epsilon)
         peers = [word for one in self.peers for word in ("--peer", one)]
         self.process = started((*args, *peers, "--patience", 60), self.folder, "said.txt")
 

@@ -43,7 +43,7 @@ def test_every_command_of_an_exchange_over_the_network_works(tmp_path, capsys, m
                 until(lambda: "listens at" in said.read_text(), "the server", started[who])
             elif " exchange " in line and who not in started:
                 other = {"hospital": "registry", "registry": "hospital"}[who]
-                start(who, f"{line} --yes --peer stroke-2026-{other}/recipient")
+                start(who, f"{line} --yes --epsilon 1 --peer stroke-2026-{other}/recipient")
             else:
                 for owner in started.keys() & {"hospital", "registry"}:
                     assert started[owner].wait(PATIENCE) == 0, said.read_text()

@@ -1,4 +1,5 @@
 import io
+import re
 import ssl
 import time
 
@@ -71,10 +72,12 @@ SHA256 = "0" * 64
     ],
     ids=str,
 )
-def test_what_may_go_away_is_tried_again_and_said_once(trouble):
+def test_what_may_go_away_is_tried_again_and_said_once(trouble, monkeypatch):
     script = Script(trouble, trouble, trouble, FINE)
-    assert script.client().unit().recipient == KEY
-    assert script.said == ["the linkage unit does not answer; trying again"]
+    assert script.client(monkeypatch).unit().recipient == KEY
+    (said,) = script.said
+    assert said.startswith("the linkage unit does not answer (")
+    assert said.endswith("); trying for 600 more seconds")
     assert script.pauses == [0.2, 0.4, 0.8]
 
 
@@ -85,6 +88,18 @@ def test_pauses_grow_to_five_seconds_until_patience_ends(monkeypatch):
     assert "again" in error.value.hint
     assert max(script.pauses) == 5
     assert sum(script.pauses) == pytest.approx(30)
+
+
+def test_it_is_said_every_minute_how_long_was_waited_and_will_be(monkeypatch):
+    script = Script(httpx.ConnectError("refused"))
+    with pytest.raises(Unanswered):
+        script.client(monkeypatch, patience=150).unit()
+    first, *more = script.said
+    assert first == "the linkage unit does not answer (refused); trying for 150 more seconds"
+    says = r"has not answered for (\d+) seconds \(refused\); trying for (\d+) more seconds"
+    waited = [tuple(map(int, re.search(says, one).groups())) for one in more]
+    assert [before + after for before, after in waited] == [150, 150]
+    assert [before // 60 for before, _ in waited] == [1, 2]
 
 
 def test_patience_is_counted_from_the_last_answer(monkeypatch):

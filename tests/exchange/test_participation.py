@@ -51,7 +51,8 @@ from gramlink.errors import (
 )
 from gramlink.exchange import Choices, Voice, consent, take_part
 from gramlink.exchange.client import Client
-from gramlink.exchange.consent import keys_code
+from gramlink.exchange.status import Place
+from gramlink.exchange.terms import keys_code
 from gramlink.mining.mined import Mined
 from gramlink.parties import one_process
 from gramlink.parties.contribution import Contribution
@@ -64,7 +65,7 @@ from systems import posix
 FILES = [
     "exchange.json", "linkage.toml", "pseudonyms.key", "identity", "recipient", "consent.json",
     "mining.json", "mined.json", "mined-for-2.age", "mined-2.json", "projection.json", "bundle.age",
-    "results.age", "links.csv", "possible.csv", "done.json",
+    "results.age", "links.csv", "possible.csv", "done.json", "terms.txt",
 ]  # fmt: skip
 ERASED = ["contribution.json", "identity", "mined-2.json"]  # at the end of a veiled exchange
 AROUND_THE_SECRET = [
@@ -99,11 +100,12 @@ class Hospital:
         self.typed += 1
         return self.code() if self.types is None else self.types
 
-    def code(self):
-        served = {name: Recipient(key) for name, key in self.unit.recipients.items()}
-        return keys_code(served)
+    def code(self, **other):
+        """As an owner sees it who is told the same, but for what is other."""
+        return code_of(self.unit, **other)
 
     def take_part(self, **choices):
+        choices = {"schema": Path("own.toml"), **choices}
         bar = nullcontext(lambda *_: None)
         voice = Voice(self.said.append, lambda _: bar, self.ask, self.warned.append, self.read)
         client = Client("http://localhost", TOKEN, transport=self.unit.transport, pause=self.pause)
@@ -115,7 +117,7 @@ class Hospital:
 
     @property
     def ledger(self):
-        return Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).state
+        return Ledger(Path("hospital.ledger"), "hospital", Fraction(20)).state
 
     def check(self):
         """All is well: paid for once, the release recorded, and the right records linked."""
@@ -123,7 +125,7 @@ class Hospital:
         mined = Mined.from_json((self.folder / "mined.json").read_bytes(), "mined.json")
         assert release.digest == mined.digest
         assert release.parameters["exchange"] == EXCHANGE
-        assert self.ledger.spent == 30
+        assert self.ledger.spent == 20
         (shown,) = self.ledger.exposures  # once, however often it was stopped
         assert (shown.exchange, shown.unit) == (EXCHANGE, self.unit.identity.recipient.key)
         assert len(set(self.links()) & set(records_of("hospital")["id"])) > 0.9 * COUNT
@@ -169,9 +171,21 @@ def hospital(unit, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no test cuts the power
     records_of("hospital", unit.agreed).write_csv("hospital.csv")
+    Path("own.toml").write_text(unit.schema)
     if unit.agreed == VEILED:
         quickly(monkeypatch)
     return Hospital(unit)
+
+
+def code_of(unit, *, keys=None, schema=None, returns=None, exchange=EXCHANGE):
+    """The keys code of what a unit tells the owners, but for what is other."""
+    served = {name: Recipient(key) for name, key in unit.recipients.items()}
+    return keys_code(
+        Place(exchange, "hospital", unit.identity.recipient),
+        {**served, **(keys or {})},
+        schema_of(schema or unit.schema),
+        {**dict.fromkeys(unit.parties, unit.returns), **(returns or {})},
+    )
 
 
 def quickly(monkeypatch):
@@ -223,7 +237,7 @@ def test_an_owner_sees_what_is_spent_and_sent_before_it_agrees(hospital, unit, a
         hospital.take_part()
     said = "\n".join(hospital.said)
     for phrase in (
-        "epsilon 30 of the 30 left in hospital.ledger",
+        "epsilon 20 of the 20 left in hospital.ledger",
         "will be sent to registry",
         f"{COUNT} records as {'gram counts' if agreed == SCHEMA else 'veiled rows'} under",
         "column surname as surname, text",
@@ -249,12 +263,22 @@ def test_an_owner_hears_of_duplicates_before_it_agrees_and_only_then(hospital, m
     assert hospital.warned == [warning] * 2
 
 
-def test_all_owners_see_the_same_code_if_and_only_if_they_have_the_same_keys(hospital, unit):
+def test_all_owners_see_the_same_code_if_and_only_if_they_are_told_the_same(hospital, unit):
     hospital.take_part()
-    keys = {name: Recipient(key) for name, key in unit.recipients.items()}
-    assert f"keys code: {keys_code(dict(reversed(keys.items())))}" in hospital.said
-    for name in keys:
-        assert keys_code({**keys, name: new_identity().recipient}) != keys_code(keys)
+    assert f"keys code: {code_of(unit)}" in hospital.said
+    for name in unit.recipients:
+        assert code_of(unit, keys={name: new_identity().recipient}) != code_of(unit)
+    others = [
+        {"keys": {"spy": new_identity().recipient}, "returns": {"spy": "links"}},
+        {"schema": SCHEMA.replace("40", "41")},
+        {"schema": "accept = 0.6\n" + SCHEMA},
+        {"schema": 'encoding = "veiled"\n' + SCHEMA},
+        {"returns": {"registry": "weights"}},
+        {"exchange": "stroke-2027"},
+    ]
+    assert len({code_of(unit, **one) for one in [{}, *others]}) == 1 + len(others)
+    unit.identity = new_identity()  # of whom each bundle is sealed to
+    assert f"keys code: {code_of(unit)}" not in hospital.said
 
 
 @both
@@ -395,7 +419,7 @@ def test_a_crash_while_mining_draws_again_for_the_same_charge(hospital, monkeypa
         patch.setattr(Owner, "_mined", crash)
         with pytest.raises(Crash):
             hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
     hospital.take_part()
     hospital.check()
 
@@ -536,7 +560,7 @@ def test_a_schema_that_changes_under_way_is_refused(hospital, unit):
 
 def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit):
     Ledger(Path("hospital.ledger"), "hospital", Fraction(1)).charge(Fraction(1), "mine", {})
-    with pytest.raises(BudgetExceeded, match="costs epsilon 30, only 0 is left"):
+    with pytest.raises(BudgetExceeded, match="costs epsilon 20, only 0 is left"):
         hospital.take_part()
     assert not [asked for asked in unit.asked if "PUT" in asked]
 
@@ -544,7 +568,7 @@ def test_a_ledger_that_cannot_pay_is_said_before_anyone_is_joined(hospital, unit
 def test_a_limit_on_exposures_is_said_before_anything_is_spent_or_sent(hospital, unit, monkeypatch):
     disclosure = Disclosure(rows=16, draws={"surname": 672})
     monkeypatch.setattr(VectorRecords, "disclosure", lambda _: disclosure)
-    ledger = Ledger(Path("hospital.ledger"), "hospital", Fraction(30))
+    ledger = Ledger(Path("hospital.ledger"), "hospital", Fraction(20))
     ledger.limit_exposures(0)
     with pytest.raises(ExposureExceeded, match=r"hospital\.ledger permits 0"):
         hospital.take_part()
@@ -567,7 +591,7 @@ def test_what_is_embedded_already_may_be_sent_though_the_limit_is_reached(
 
     with pytest.raises(Crash):
         hospital.take_part()
-    Ledger(Path("hospital.ledger"), "hospital", Fraction(30)).limit_exposures(1)
+    Ledger(Path("hospital.ledger"), "hospital", Fraction(20)).limit_exposures(1)
     unit.trouble = lambda _: None
     (hospital.folder / "bundle.age").unlink()  # as the unit may ask for; it is made again
     hospital.take_part()
@@ -582,7 +606,7 @@ def test_another_folder_does_not_pay_again_for_the_same_exchange(hospital, unit)
 
     with pytest.raises(Crash):
         hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
     with pytest.raises(Mismatch, match="has already paid for this exchange, from another folder"):
         hospital.take_part(folder=Path("another"), ledger=Path("hospital.ledger"))
 
@@ -599,7 +623,7 @@ def test_mined_grams_that_are_paid_for_are_not_mined_again(hospital, unit, where
     (hospital.folder / "mined.json").unlink()
     with pytest.raises(InvalidFile, match=r"mined\.json is missing, though it is paid for"):
         hospital.take_part()
-    assert hospital.ledger.spent == 30
+    assert hospital.ledger.spent == 20
 
 
 def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_path):
@@ -610,7 +634,7 @@ def test_what_was_mined_for_another_exchange_costs_nothing_again(hospital, tmp_p
     hospital.said.clear()
     hospital.take_part(mined=tmp_path / "before.json")
     assert "  nothing: what was mined before is reused" in hospital.said
-    assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (30, 1)
+    assert (hospital.ledger.spent, len(hospital.ledger.releases)) == (20, 1)
     assert len(hospital.links()) > 0.9 * COUNT
     sent, _ = unseal_from(again.mined["hospital", "registry"], again.peers[0].identity, "x")
     assert sent == (tmp_path / "before.json").read_bytes()
@@ -714,13 +738,12 @@ def test_the_keys_code_that_was_read_out_is_right_in_any_spelling(hospital, writ
 
 @veiled
 @pytest.mark.parametrize("other", [True, False], ids=["another", "cut short"])
-def test_another_keys_code_ends_everything_before_consent(hospital, unit, other):
-    served = {**unit.recipients, "registry": new_identity().recipient.key}
-    code = keys_code({name: Recipient(key) for name, key in served.items()})
+def test_another_keys_code_ends_everything_before_consent(hospital, other):
+    code = hospital.code(keys={"registry": new_identity().recipient})
     hospital.types = code if other else code[:19]
     with pytest.raises(Mismatch, match="the keys code that you typed is not ours") as error:
         hospital.take_part()
-    assert "the linkage unit gave you different keys" in error.value.hint
+    assert "the linkage unit told you different things" in error.value.hint
     assert only_joined(hospital)
     assert hospital.asked == 0
 
@@ -743,7 +766,7 @@ def test_a_unit_that_serves_another_key_is_found_out_by_the_code(hospital, unit)
     true = unit.peers[0].identity.recipient
 
     def read(_):
-        return keys_code({"hospital": Recipient(unit.recipients["hospital"]), "registry": true})
+        return hospital.code(keys={"registry": true})
 
     hospital.read = read
     with pytest.raises(Mismatch, match="the keys code that you typed is not ours"):
@@ -816,7 +839,7 @@ def test_another_epsilon_or_ledger_after_consent_is_refused(hospital, unit):
     with pytest.raises(Crash):
         hospital.take_part()
     unit.trouble = lambda _: None
-    with pytest.raises(Mismatch, match="the epsilon, from 30 to 2"):
+    with pytest.raises(Mismatch, match="the epsilon, from 20 to 2"):
         hospital.take_part(epsilon="2")
     with pytest.raises(Mismatch, match=r"the ledger, from .*hospital\.ledger to .*new\.ledger"):
         hospital.take_part(ledger=Path("new.ledger"))
@@ -1189,6 +1212,7 @@ def test_a_schema_that_cannot_be_veiled_is_refused_before_anyone_is_joined(
     hospital, unit, fields, says
 ):
     unit.schema = f'encoding = "veiled"\n\n{fields}\n'
+    Path("own.toml").write_text(unit.schema)
     hospital.data.write_text("id,surname,street,postcode\n1,MILLER,MAIN STREET,12345\n")
     with pytest.raises(InvalidSchema, match=says) as error:
         hospital.take_part()

@@ -43,7 +43,7 @@ LONG = 120.0  # seconds that a loaded machine may take
 NAMES = ("hospital", "registry")
 COUNT = 30
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
-SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 20\n"
+SCHEMA = "epsilon = 20\n\n[fields.surname]\nsize = 20\n"
 SURNAMES = tuple(sample(surnames(), COUNT, seed=3))
 VALUES = r"\b(?:" + "|".join(one for one in SURNAMES if len(one) > 4) + r")\b"
 RUN = "import typer; from gramlink.cli.unit.serve import serve; typer.run(serve)"

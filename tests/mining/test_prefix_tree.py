@@ -198,14 +198,14 @@ def test_a_node_of_few_records_spends_all_it_has_left_on_its_children():
         answers = iter([[2, 9], [5, 0], [3, 0], [7, 8]])
 
         def __call__(self, values, scale):  # noqa: ARG002
-            return np.array(next(self.answers))
+            return np.array(next(self.answers)) if len(values) else values
 
     # Hybrid shares of 12 are 6, 2 and 4, so a node needs 2.83 * 2 / 2 records to stay on
     # schedule after the first level: A has too few.
     source = Recording(Script(0))
     ours = field("tree-hybrid", alphabet="A", height=3, q_max=1)
     tree = mined([], ours, Fraction(12), source).tree
-    assert [1 / scale for _, scale in source.calls] == [6, 2, 6, 4]
+    assert [1 / scale for values, scale in source.calls if values] == [6, 2, 6, 4]
     star = CATCH_ALL
     assert tree.counts == {
         "A": 2, star: 9, "AA": 3, f"{star}A": 5, f"{star}AA": 7, f"{star}A{star}": 8,

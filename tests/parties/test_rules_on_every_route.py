@@ -614,7 +614,7 @@ def test_nor_is_one_of_an_owner_whose_key_is_not_known(route, run, app, monkeypa
 
 
 def text(miner, more=""):
-    return f'epsilon = 30\n\n[fields.surname]\nminer = "{miner}"\n{more}'
+    return f'epsilon = 20\n\n[fields.surname]\nminer = "{miner}"\n{more}'
 
 
 SCHEMAS = {
@@ -622,7 +622,7 @@ SCHEMAS = {
     "random": (text("random"), "could know the grams of surname, whose miner is random"),
     "exact": (text("exact"), "could know the grams of surname, whose miner is exact"),
     "one of two": (
-        "epsilon = 30\n[fields.given]\ncolumn = 'surname'\nsize = 9\n\n"
+        "epsilon = 20\n[fields.given]\ncolumn = 'surname'\nsize = 9\n\n"
         '[fields.surname]\nminer = "random"\n',
         "could know the grams of surname, whose miner is random",
     ),
@@ -697,7 +697,8 @@ def test_an_owner_takes_no_part_in_one(unfit):
 def part(unit):
     voice = Voice(lambda _: None, lambda _: nullcontext(), lambda _: True, lambda _: None)
     client = Client("http://localhost", fake_unit.TOKEN, transport=unit.transport, pause=int)
-    return take_part(client, Choices(Path("hospital.csv")), voice)
+    Path("own.toml").write_text(unit.schema)
+    return take_part(client, Choices(Path("hospital.csv"), schema=Path("own.toml")), voice)
 
 
 def hospital_of(names):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from gramlink.errors import BudgetExceeded
 from gramlink.privacy import noise
 from gramlink.privacy.budget import Budget
-from gramlink.privacy.noise import SYSTEM, Draw
+from gramlink.privacy.noise import SYSTEM, Draw, Rehearsal
 from noise import seeded
 
 EPSILONS = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**9))
@@ -148,4 +148,13 @@ def test_hidden_and_written_noise_have_the_same_scale(monkeypatch):
 def test_no_source_of_noise_in_the_package_can_be_seeded():
     assert isinstance(SYSTEM.random, SystemRandom)
     assert Draw.__subclasses__()  # those of the tests
-    assert not any("gramlink" in kind.__module__ for kind in Draw.__subclasses__())
+    assert [kind for kind in Draw.__subclasses__() if "gramlink" in kind.__module__] == [Rehearsal]
+
+
+def test_a_rehearsal_tells_nothing_of_the_values_and_fails_where_drawing_would(monkeypatch):
+    trial, values = Rehearsal(), np.array([5, 2**40], np.int64)
+    assert trial(values, Fraction(3)).tolist() == [0, 0]
+    assert len(trial.largest(3, 10, Fraction(1))) == 3
+    monkeypatch.setattr(noise, "_rounded", lambda scale: float(scale) / 2)  # twice the price
+    with pytest.raises(BudgetExceeded, match="OpenDP puts a higher price"):
+        trial(values, Fraction(3))

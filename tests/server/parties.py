@@ -23,7 +23,7 @@ with warnings.catch_warnings():
 EXCHANGE = "stroke-2026"
 COUNT = 30
 # so much epsilon that the noise, which cannot be seeded, leaves the links alone
-SCHEMA = "epsilon = 30\n\n[fields.surname]\nsize = 20\n"
+SCHEMA = "epsilon = 20\n\n[fields.surname]\nsize = 20\n"
 NAMES = ("hospital", "registry")
 
 

@@ -367,7 +367,7 @@ def test_the_commands_that_a_party_is_shown_do_its_whole_part(tmp_path, monkeypa
         shown[name] = [shlex.split(line) for line in Parsed(page).commands]
         folders[name] = folder = tmp_path / name
         folder.mkdir()
-        (folder / "linkage.toml").write_text("epsilon = 60\n[fields.surname]\nsize = 20\n")
+        (folder / "linkage.toml").write_text("epsilon = 20\n[fields.surname]\nsize = 20\n")
         (folder / "data.csv").write_text("id,surname\n1,SMITH\n2,MILLER\n3,BROWN\n")
         write_recipient(folder / "unit.recipient", unit.recipient, "the unit")
 

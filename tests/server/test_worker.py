@@ -38,7 +38,7 @@ def test_bundles_are_checked_linked_and_answered(unit, at_bundles, operator, wor
         send(unit, one)
         assert work() == "check"
         found = one.me()["bundle"]
-        assert (found["state"], found["rows"], found["epsilon"]) == ("accepted", 30, "30")
+        assert (found["state"], found["rows"], found["epsilon"]) == ("accepted", 30, "20")
     assert operator.view()["stage"] == "linking"
     assert work() == "link"
     assert operator.view()["stage"] == "done"

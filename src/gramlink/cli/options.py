@@ -55,7 +55,11 @@ DataSet = Annotated[
         help="The data set the ledger tracks; default: DATA's name. All its exports share it.",
     ),
 ]
-Epsilon = Annotated[str, typer.Option(help="Replaces the schema's epsilon.")]
+Epsilon = Annotated[str, typer.Option(help="What to spend, in the place of the schema's.")]
+Insist = Annotated[
+    bool,
+    typer.Option("--insist", help="Spend more than 20, which protects nobody."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]

@@ -31,6 +31,7 @@ Answered = Callable[[], None]
 
 PATIENCE = 600.0  # seconds
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
+SAY_AGAIN = 60.0
 MOST_WORDS = 2**20  # bytes of an answer that is JSON
 _FOR_A_WHILE = (408, 429, 502, 503, 504)
 _TOKEN_HINT = "check the token file; the operator of the unit can issue a new token"  # noqa: S105
@@ -126,25 +127,30 @@ class Connection:
 
         An attempt of several requests calls its argument after each one that made progress.
         """
-        deadline, delay, said = time.monotonic() + self._patience, FIRST_PAUSE, False
+        since, delay, say_at = time.monotonic(), FIRST_PAUSE, 0.0
 
         def answered() -> None:
-            nonlocal deadline, delay, said
-            deadline, delay, said = time.monotonic() + self._patience, FIRST_PAUSE, False
+            nonlocal since, delay, say_at
+            since, delay, say_at = time.monotonic(), FIRST_PAUSE, 0.0
 
         while True:
             try:
                 return attempt(answered)
             except Later as trouble:
-                left = deadline - time.monotonic()
+                waited = time.monotonic() - since
+                left = self._patience - waited
                 if left <= 0:
                     raise Unanswered(
                         f"{self.url} has not answered for {self._patience:.0f} seconds: {trouble}",
                         hint="run the same command again to resume",
                     ) from trouble
-                if not said:
-                    self._say("the linkage unit does not answer; trying again")
-                    said = True
+                if waited >= say_at:
+                    silent = f"has not answered for {waited:.0f} seconds"
+                    self._say(
+                        f"the linkage unit {silent if say_at else 'does not answer'} ({trouble}); "
+                        f"trying for {left:.0f} more seconds"
+                    )
+                    say_at = waited + SAY_AGAIN
             self.pause(min(delay, left))
             delay = min(2 * delay, LONGEST_PAUSE)
 

@@ -11,7 +11,7 @@ from gramlink.bundles.sealing import (
     write_recipient,
 )
 from gramlink.bundles.secrecy import check_secrecy
-from gramlink.errors import BudgetExceeded, Mismatch
+from gramlink.errors import BudgetExceeded, InvalidLedger, InvalidParameter, Mismatch
 from gramlink.exchange.client import Client
 from gramlink.exchange.folder import (
     BUNDLE,
@@ -25,11 +25,12 @@ from gramlink.exchange.folder import (
 )
 from gramlink.exchange.part import Part
 from gramlink.exchange.status import Place
-from gramlink.io.files import read_bytes
+from gramlink.exchange.terms import schema_code
+from gramlink.io.files import read_bytes, same_code
 from gramlink.mining.mined import Mined
 from gramlink.privacy.budget import shown
 from gramlink.privacy.ledger import Ledger
-from gramlink.records.schema import Schema, checked_schema, differences, load_schema
+from gramlink.records.schema import Schema, differences, load_schema
 
 
 def settle(folder: Folder, place: Place) -> None:
@@ -48,9 +49,12 @@ def settle(folder: Folder, place: Place) -> None:
 
 
 def agreed_schema(
-    client: Client, folder: Folder, place: Place, own: Path | None, epsilon: str
+    client: Client, folder: Folder, place: Place, own: Path | None, approved: str
 ) -> Schema:
-    """The schema of the exchange, with this owner's columns if it has a schema of its own."""
+    """The schema of the exchange, with this owner's columns if it has a schema of its own.
+
+    `approved` is the code of the only schema that will do, if there is one.
+    """
     fetched = client.schema(place.exchange)
     if not folder.has(SCHEMA):
         folder.write(SCHEMA, fetched)
@@ -62,6 +66,11 @@ def agreed_schema(
     schema = load_schema(folder / SCHEMA)
     check_secrecy(schema.agreed)
     if own:
+        if own.resolve() == (folder / SCHEMA).resolve():
+            raise InvalidParameter(
+                f"{own} is the schema that the linkage unit sent, not your own",
+                hint="read it, and name a copy of it; or name its code with --approve",
+            )
         ours = load_schema(own)
         different = differences(schema.agreed, ours.agreed)
         if different:
@@ -70,7 +79,24 @@ def agreed_schema(
                 hint=f"start from {folder / SCHEMA}, and change only columns and formats",
             )
         schema = ours
-    return checked_schema(**{**dict(schema), "epsilon": epsilon}) if epsilon else schema
+    if approved and not same_code(approved, schema_code(schema)):
+        raise Mismatch(
+            f"the code of {own or 'the schema of the exchange'} is {schema_code(schema)}, "
+            "not the one that you approved",
+            hint=f"see what differs in {own or folder / SCHEMA}; approve it only if you mean it",
+        )
+    return schema
+
+
+def own_ledger(path: Path, dataset: str, schema: Schema, own: Path | None) -> Ledger:
+    """The ledger of the data set; a new one takes its allowance from its owner's schema only."""
+    if not path.exists() and not own:
+        raise InvalidLedger(
+            f"{path} does not exist, and the linkage unit's schema may not say what it allows",
+            hint="`gramlink ledger new DATA --allowance E` makes one; or name a schema that is "
+            "yours with --schema",
+        )
+    return Ledger(path, dataset, schema.epsilon)
 
 
 def own_identity(folder: Folder, place: Place) -> Identity:

@@ -18,9 +18,9 @@ from gramlink.io.locks import alone
 EXCHANGE, CONSENT, MINING, DONE = "exchange.json", "consent.json", "mining.json", "done.json"
 SCHEMA, IDENTITY, RECIPIENT, KEY = "linkage.toml", "identity", "recipient", "pseudonyms.key"
 MINED, PROJECTION, BUNDLE, RESULTS = "mined.json", "projection.json", "bundle.age", "results.age"
-CONTRIBUTION = "contribution.json"
+CONTRIBUTION, TERMS = "contribution.json", "terms.txt"
 _OURS = (EXCHANGE, CONSENT, MINING, DONE, SCHEMA, IDENTITY, RECIPIENT, KEY, MINED, PROJECTION,
-         CONTRIBUTION, BUNDLE, RESULTS)  # fmt: skip
+         CONTRIBUTION, TERMS, BUNDLE, RESULTS)  # fmt: skip
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line ends
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.pseudonyms import owner_key
-from gramlink.errors import InvalidFile, InvalidRecords
+from gramlink.errors import InvalidFile, InvalidParameter, InvalidRecords
 from gramlink.exchange import entry, steps
 from gramlink.exchange.client import Client
 from gramlink.exchange.collection import collect, summary
-from gramlink.exchange.consent import Terms, agree_to, served_keys
+from gramlink.exchange.consent import agree_to, served_keys
 from gramlink.exchange.folder import (
     CONTRIBUTION,
     DONE,
@@ -25,18 +25,23 @@ from gramlink.exchange.folder import (
 )
 from gramlink.exchange.part import Part, Voice
 from gramlink.exchange.status import place_of
+from gramlink.exchange.terms import Terms, schema_code
 from gramlink.io.names import dataset_name
 from gramlink.parties.audited import audited
 from gramlink.parties.contribution import erase
 from gramlink.parties.owner import Owner
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import Records, read_records
-from gramlink.records.schema import Schema
+from gramlink.records.schema import Schema, checked_schema
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an owner brings to an exchange, and how it takes part."""
+    """What an owner brings to an exchange, and how it takes part.
+
+    Consent is the owner's: it can be given beforehand only to a schema that is the owner's own, or
+    that it has approved, and to an epsilon that it names.
+    """
 
     data: Path
     folder: Path | None = None  # none: EXCHANGE-PARTY
@@ -49,6 +54,31 @@ class Choices:
     separator: str = ""
     encoding: str = ""
     output: Path | None = None
+    approved: str = ""  # the code of the schema that this owner has seen and agrees to
+    keys_code: str = ""  # as another owner read it out
+    beforehand: bool = False  # whether to agree without being asked
+    insists: bool = False  # on an epsilon that hardly protects anybody
+
+    def check(self) -> None:
+        """Refuse to take from the linkage unit what is for the owner to say."""
+        own = self.schema or self.approved
+        if self.beforehand and not own:
+            raise InvalidParameter(
+                "agreeing beforehand needs a schema that you know: the linkage unit's could name "
+                "any columns and settings",
+                hint="name your own with --schema, or the code of one you have read with --approve",
+            )
+        if self.beforehand and not (self.epsilon or self.mined):
+            raise InvalidParameter(
+                "agreeing beforehand needs the epsilon that you are willing to spend",
+                hint="name it with --epsilon; with --mined nothing is spent",
+            )
+        if self.peers and not (own or self.keys_code):
+            raise InvalidParameter(
+                "--peer checks the other owners' keys, but not that they have the same schema",
+                hint="name your own with --schema, or the code of one you have read with "
+                "--approve; or compare the keys code (--keys-code)",
+            )
 
 
 def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
@@ -61,21 +91,25 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
         return _finished(Folder(choices.folder), voice)
     place = place_of(client)
     path = choices.folder or Path(f"{place.exchange}-{place.party}")
+    if not (path / DONE).is_file():
+        choices.check()
     with taken(path) as folder:
         if folder.has(DONE):
             return _finished(folder, voice)
         if choices.output and choices.output.exists() and not folder.has(RESULTS):
             raise InvalidFile(f"{choices.output} exists already", hint="name another output")
         entry.settle(folder, place)
-        schema = entry.agreed_schema(client, folder, place, choices.schema, choices.epsilon)
+        agreed = entry.agreed_schema(client, folder, place, choices.schema, choices.approved)
+        schema = agreed
+        if choices.epsilon:
+            schema = checked_schema(**{**dict(agreed), "epsilon": choices.epsilon})
         records = _read(choices, schema, folder)
         voice.say(f"{choices.data}: {len(records):,} records")
         for problem in records.problems:
             voice.say(f"  {problem}")
         dataset = dataset_name(choices.dataset or choices.data.stem)
-        ledger = Ledger(
-            choices.ledger or choices.data.with_name(f"{dataset}.ledger"), dataset, schema.epsilon
-        )
+        path = choices.ledger or choices.data.with_name(f"{dataset}.ledger")
+        ledger = entry.own_ledger(path, dataset, schema, choices.schema)
         if choices.mined:
             entry.use_again(folder, place, choices.mined, schema)
         entry.check_ledger(folder, place, ledger, schema)
@@ -84,11 +118,13 @@ def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
             place,
             folder,
             voice,
-            Owner(place.party, records, schema, owner_key(folder / KEY)),
+            Owner(place.party, records, schema, owner_key(folder / KEY), choices.insists),
             entry.own_identity(folder, place),
         )
+        if not steps.is_paid_for(part):
+            part.owner.check_price()  # before anyone has to wait
         entry.check_exposure(part, ledger)
-        return _go(part, ledger, choices)
+        return _go(part, ledger, choices, schema_code(agreed))
 
 
 def _read(choices: Choices, schema: Schema, folder: Folder) -> Records:
@@ -104,7 +140,7 @@ def _read(choices: Choices, schema: Schema, folder: Folder) -> Records:
         raise InvalidRecords(str(error), hint=hint) from error
 
 
-def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
+def _go(part: Part, ledger: Ledger, choices: Choices, approved: str) -> dict[str, Any]:
     status = steps.join(part)
     keys = served_keys(part, status, choices.peers)
     with choices.data.open("rb") as file:
@@ -112,17 +148,18 @@ def _go(part: Part, ledger: Ledger, choices: Choices) -> dict[str, Any]:
     free = steps.is_paid_for(part)
     cost = Fraction(0) if free else sum(part.owner.schema.costs.values(), Fraction(0))
     terms = Terms(
+        part.place,
         keys,
-        part.place.unit,
+        part.owner.schema,
+        approved,
+        {party.name: party.returns for party in status.parties},
         cost,
         ledger,
         data,
         audited(choices.data, part.owner.schema),
-        columns={field.name: list(field.columns) for field in part.owner.schema.fields},
-        returns={party.name: party.returns for party in status.parties},
         pinned=bool(choices.peers),
     )
-    agree_to(part, terms, status)
+    agree_to(part, terms, beforehand=choices.beforehand, typed=choices.keys_code)
     handed = steps.share(part, steps.mine(part, ledger), keys)
     projection, secret = steps.gather(part, handed, keys)
     steps.embed(part, projection, secret, ledger)

@@ -9,6 +9,7 @@ from gramlink.bundles.sealing import Recipient, seal_from, unseal_from
 from gramlink.embedding.projection import Projection, agree
 from gramlink.encodings.secret import Secret
 from gramlink.errors import Mismatch, Refused
+from gramlink.exchange.consent import check_own_key
 from gramlink.exchange.entry import check_ledger, purpose_of
 from gramlink.exchange.folder import BUNDLE, CONTRIBUTION, MINED, MINING, PROJECTION, RECIPIENT
 from gramlink.exchange.part import Part
@@ -32,17 +33,20 @@ from gramlink.privacy.ledger import Ledger
 def join(part: Part) -> ExchangeInfo:
     """Give our key, which the others seal to, and wait until all have given theirs."""
     own, status = part.identity.recipient, part.status()
+    check_own_key(part, status)
     if status.erase and status.stage != "done":
         until = f"until {status.erase[:10]}"
         part.voice.say(f"the linkage unit keeps this exchange open {until}, and then erases it")
-    if status[part.owner.name].recipient != own:
+    if status[part.owner.name].recipient is None:
         part.client.put_recipient(part.place.exchange, own.key)
     part.voice.say(f"our key is {own.fingerprint}, in {part.folder / RECIPIENT}")
-    return part.until(
-        lambda status: _for(
-            "for {} to join", [party.name for party in status.parties if party.recipient is None]
-        )
-    )
+
+    def missing(status: ExchangeInfo) -> str:
+        check_own_key(part, status)  # others may take days, and the token be used meanwhile
+        absent = [party.name for party in status.parties if party.recipient is None]
+        return _for("for {} to join", absent)
+
+    return part.until(missing)
 
 
 def is_paid_for(part: Part) -> bool:

@@ -19,6 +19,8 @@ KIND = "gramlink"  # every JSON file of ours opens with {"gramlink": "<kind>", "
 # what reading the content of a damaged file raises
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, GramlinkError)
 
+CODE = 40  # hex digits: of 20, somebody could make two equal by trying
+
 
 @contextmanager
 def written_whole(
@@ -206,6 +208,24 @@ def fingerprint(digest: str) -> str:
     '0123 4567 89ab cdef 0123'
     """
     return " ".join(digest[i : i + 4] for i in range(0, 20, 4))
+
+
+def code(digest: str) -> str:
+    """More of a digest, in groups of four, where somebody else chose part of what it is of.
+
+    >>> len(code("0123456789abcdef" * 4).split())
+    10
+    """
+    return " ".join(digest[i : i + 4] for i in range(0, CODE, 4))
+
+
+def same_code(typed: str, expected: str) -> bool:
+    """Whether somebody typed a code, whatever the spaces and capitals.
+
+    >>> same_code("59D225ec", "59d2 25ec")
+    True
+    """
+    return "".join(typed.lower().split()) == expected.replace(" ", "")
 
 
 def digest(content: Any) -> str:

@@ -9,7 +9,7 @@ from gramlink.io.files import DAMAGE, damaged, digest, from_json, settings_in, t
 from gramlink.io.names import owner_name
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.limits import mined_fault
-from gramlink.mining.miners import mine_field, price
+from gramlink.mining.miners import mine_field, price, rehearse
 from gramlink.mining.prefixes import Tree
 from gramlink.privacy.budget import Budget
 from gramlink.privacy.numbers import spent_epsilon
@@ -108,6 +108,21 @@ def _tree(counts: dict[str, Any]) -> Tree:
     if not all(type(count) is int for count in counts.values()):
         raise ValueError("a count of its prefix tree is not a whole number")
     return Tree(counts)
+
+
+def rehearse_all(records: Records, schema: Schema) -> None:
+    """Raise what mining these records would raise after it was paid for.
+
+    Privacy: reads no record and draws no noise.
+    """
+    for field in schema.fields:
+        if field.mined:
+            if field.name not in records.columns:
+                raise Mismatch(
+                    f"the records have no column for the field {field.name}",
+                    hint="read the records with the schema that they are mined with",
+                )
+            rehearse(records[field.name], field, Budget(schema.costs[field.name]))
 
 
 def mine(records: Records, schema: Schema, budget: Budget, *, owner: str) -> Mined:

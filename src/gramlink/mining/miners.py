@@ -17,7 +17,9 @@ contains it, so one record changes a gram's count by at most 1.
 
 from fractions import Fraction
 
-from gramlink.errors import BudgetExceeded, InvalidParameter
+import numpy as np
+
+from gramlink.errors import BudgetExceeded, InvalidParameter, Mismatch
 from gramlink.mining.estimates import GRID, Estimates, top
 from gramlink.privacy.budget import Budget
 from gramlink.records.choices import MINERS
@@ -40,12 +42,36 @@ def price(schema: Schema) -> Fraction | None:
 def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
     """The field's most frequent grams, by the miner that the field names.
 
-    Privacy: spends the budget, which a ledger charges before handing it out.
+    Privacy: spends the budget, which a ledger charges before handing it out. Whoever has a ledger
+    charged calls `rehearse` first.
     """
-    if budget.left <= 0 and field.miner not in FREE:
-        raise BudgetExceeded(f"{field.miner} needs a budget above 0")
+    _check_left(field, budget)
     found: Estimates = MINERS[field.miner](strings, field, budget)
     return found
+
+
+def rehearse(strings: Strings, field: Field, budget: Budget) -> None:
+    """Mine nothing with the same settings, so that whatever must fail fails before it is paid for.
+
+    Privacy: reads no record and draws no noise.
+    """
+    if field.miner in FREE:
+        return
+    _check_left(field, budget)
+    if not field.symbols.startswith(strings.symbols):
+        raise Mismatch(
+            f"the column {field.name} was read with another alphabet than it is to be mined with",
+            hint="read the records with the schema that they are mined with",
+        )
+    try:
+        MINERS[field.miner](strings.take(np.empty(0, np.int64)), field, budget.rehearsal())
+    except (InvalidParameter, BudgetExceeded) as error:
+        raise type(error)(f"{field.name} cannot be mined: {error}", hint=error.hint) from error
+
+
+def _check_left(field: Field, budget: Budget) -> None:
+    if budget.left <= 0 and field.miner not in FREE:
+        raise BudgetExceeded(f"{field.miner} needs a budget above 0")
 
 
 def read_again(estimates: Estimates, field: Field) -> Estimates:

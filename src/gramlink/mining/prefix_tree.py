@@ -81,10 +81,10 @@ def grow(strings: Strings, field: Field, budget: Budget) -> Tree:
         rest = budget.branch()  # hurried prefixes hold records that the others do not
         keep = np.zeros(counts.shape, np.bool_)
         for group, purse, epsilon in ((~hurried, budget, share), (hurried, rest, rest.left)):
-            if group.any():
-                noisy = purse.laplace(counts[group].ravel(), sensitivity=1, epsilon=epsilon)
-                counts[group] = noisy.reshape(-1, base)
-                keep[group] = counts[group] >= threshold(epsilon, base)
+            # asked even of an empty group, so that every draw there can be is tried in a rehearsal
+            noisy = purse.laplace(counts[group].ravel(), sensitivity=1, epsilon=epsilon)
+            counts[group] = noisy.reshape(-1, base)
+            keep[group] = counts[group] >= threshold(epsilon, base)
         parent, child = np.nonzero(keep)
         names = [prefixes[p] + field.symbols[c] for p, c in zip(parent, child, strict=True)]
         kept.update(zip(names, counts[keep].tolist(), strict=True))

@@ -20,13 +20,13 @@ from gramlink.embedding.projection import Projection
 from gramlink.embedding.vectors import Encoded
 from gramlink.encodings.encoding import EncodedRecords, Material, encoding_of
 from gramlink.encodings.secret import Secret
-from gramlink.errors import InvalidParameter, Mismatch
+from gramlink.errors import Mismatch
 from gramlink.io.steps import logged
-from gramlink.mining.mined import Mined, mine
-from gramlink.mining.miners import EXPERIMENTAL
+from gramlink.mining.mined import Mined, mine, rehearse_all
 from gramlink.parties.contribution import encode_once
 from gramlink.parties.mined_file import MinedFile
-from gramlink.privacy.budget import Budget, shown
+from gramlink.parties.price import check_price
+from gramlink.privacy.budget import Budget
 from gramlink.privacy.exposure import UNSEALED, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.records.reading import Records
@@ -36,17 +36,20 @@ from gramlink.records.strings import kinds
 Ints = npt.NDArray[np.int64]
 _SENT, _OWN = "its pseudonym", "the owner's id"  # columns of a frame of ours
 _TEXTS = {_SENT: pl.String, _OWN: pl.String}
-LEAST_EPSILON = Fraction(1, 10**6)  # checked before anything is charged
 
 
 @dataclass(frozen=True)
 class Owner:
-    """An owner with its records, the agreed schema and the key of its pseudonyms."""
+    """An owner with its records, the agreed schema and the key of its pseudonyms.
+
+    An owner that `insists` may spend more epsilon at once than makes sense to anybody else.
+    """
 
     name: str
     records: Records
     schema: Schema
     key: bytes = field(repr=False)
+    insists: bool = False  # on an epsilon that hardly protects anybody
 
     def __post_init__(self) -> None:
         encoding_of(self.schema.encoding).check_schema(self.schema)
@@ -114,26 +117,23 @@ class Owner:
 
     def _price(self, ledger: Ledger | None) -> tuple[Fraction, dict[str, Any]]:
         """What mining costs and what the ledger records of it, if a ledger can pay for it."""
-        experiments = {f.miner for f in self.schema.fields if f.mined} & set(EXPERIMENTAL)
-        if ledger is not None and experiments:
-            miner = min(experiments)
-            raise InvalidParameter(
-                f"the {miner} miner offers no privacy, so no ledger can pay for it",
-                hint=f"it is for experiments: `gramlink demo --miner {miner}`",
-            )
+        if ledger is not None:
+            self.check_price()
         shares = {name: cost for name, cost in self.schema.costs.items() if cost}
-        for name, share in shares.items():
-            if ledger is not None and share < LEAST_EPSILON:
-                raise InvalidParameter(
-                    f"epsilon {shown(share)} for {name} is too little to draw noise with",
-                    hint="spend more, or give the field a larger share",
-                )
         parameters = {
             "owner": self.name,
             "schema": self.schema.digest,
             "shares": {name: str(share) for name, share in shares.items()},
         }
         return sum(shares.values(), Fraction(0)), parameters
+
+    def check_price(self) -> None:
+        """Refuse at once what no ledger should pay for, and what would fail once it is paid for.
+
+        Privacy: reads no record and draws no noise.
+        """
+        check_price(self.schema, insists=self.insists)
+        rehearse_all(self.records, self.schema)
 
     @logged("mine", lambda mined: {"grams": sum(len(f.grams) for f in mined.fields.values())})
     def _mined(self, budget: Budget) -> Mined:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramlink.errors import BudgetExceeded, InvalidParameter
-from gramlink.privacy.noise import LARGEST, SCALES, SYSTEM, Counts, Draw
+from gramlink.privacy.noise import LARGEST, SCALES, SYSTEM, Counts, Draw, Rehearsal
 from gramlink.privacy.numbers import fraction, positive_epsilon
 
 
@@ -118,12 +118,27 @@ class Budget:
         part._spent = self._spent
         return part
 
+    def rehearsal(self) -> "Budget":
+        """The same budget to try things with: it draws no noise, and is no part of this one.
+
+        Privacy: costs nothing, and tells nothing of the values that noise would be added to.
+        """
+        trial = Budget(self.epsilon, Rehearsal())
+        trial._spent = self._spent
+        return trial
+
     def _scale(self, sensitivity: int, epsilon: Fraction) -> Fraction:
         """Spend epsilon, and return the scale of noise it buys."""
         cost = positive_epsilon(epsilon)
         scale = sensitivity / cost
         if not SCALES[0] <= scale <= SCALES[1]:
-            raise InvalidParameter(f"epsilon {shown(cost)} is too small or too large to draw noise")
+            size = "large" if scale < SCALES[0] else "small"
+            raise InvalidParameter(
+                f"epsilon {shown(cost)} is too {size} to draw noise with",
+                hint="spend more, or give the field a larger share"
+                if size == "small"
+                else "spend less: noise this small protects nobody",
+            )
         self._spend(cost)
         return scale
 

@@ -133,6 +133,11 @@ class Schema(Frozen):
         """Equal for two owners if, and only if, their agreed settings are equal."""
         return digest(self.agreed)
 
+    @property
+    def whole_digest(self) -> str:
+        """Equal for two schemas if, and only if, all settings are, an owner's own ones as well."""
+        return digest(self.model_dump(mode="json"))
+
 
 def differences(left: dict[str, Any], right: dict[str, Any], path: str = "") -> list[str]:
     """The settings in which two agreed parts differ, by name.

@@ -13,6 +13,7 @@ from gramlink.exchange.wire import FEWEST_PARTIES, MOST_PARTIES
 from gramlink.io.files import DAMAGE
 from gramlink.io.names import alike, exchange_name, owner_name
 from gramlink.parties.answers import RETURNS, check_returns
+from gramlink.parties.price import check_price
 from gramlink.records.schema import Schema, schema_from
 
 LARGEST_SCHEMA = 2**18
@@ -63,8 +64,17 @@ def check_days(days: int) -> None:
 
 def party_name(name: str) -> str:
     """A name that an owner can have, that fits in an address and that the log does not use."""
-    if name in (".", "..") or name.casefold() in ("operator", "unit"):  # the log's own names
-        raise InvalidParameter(f"{name!r} cannot be the name of a party")
+    if name in (".", ".."):
+        raise InvalidParameter(
+            f"{name!r} cannot be the name of a party: it means a folder in an address",
+            hint="name the organisation, such as hospital",
+        )
+    if name.casefold() in ("operator", "unit"):
+        raise InvalidParameter(
+            f"{name!r} cannot be the name of a party: the linkage unit's log uses it for "
+            f"{'the operator' if name.casefold() == 'operator' else 'the unit itself'}",
+            hint="name the organisation, such as hospital",
+        )
     return owner_name(name)
 
 
@@ -81,5 +91,6 @@ def check_schema(text: str) -> Schema:
         why = str(error) if isinstance(error, GramlinkError | tomllib.TOMLDecodeError) else ""
         raise InvalidSchema(f"linkage.toml is not a schema in TOML: {why}".rstrip(": ")) from error
     check_secrecy(schema.agreed)
+    check_price(schema)
     encoding_of(schema.encoding).check_schema(schema)
     return schema

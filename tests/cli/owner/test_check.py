@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cli.owners import disk_of, edit
+from gramlink.io.files import code
 from gramlink.parties import one_process
+from gramlink.records.schema import load_schema
 
 SEVERAL = """
 [fields.surname]
@@ -59,9 +61,28 @@ def table(path):
         return list(csv.reader(file))
 
 
+def codes():
+    """What owners compare of the schema, and what one approves."""
+    schema = load_schema("linkage.toml")
+    return {"settings": code(schema.digest), "schema": code(schema.whole_digest)}
+
+
+def test_the_codes_tell_what_is_agreed_from_what_is_an_owners_own(people):
+    before = codes()
+    edit("linkage.toml", 'column = "last"', 'column = "other"')
+    own = codes()
+    assert own["settings"] == before["settings"]
+    assert own["schema"] != before["schema"]
+    (people / "linkage.toml").write_text("edits = 3\n" + (people / "linkage.toml").read_text())
+    assert codes()["settings"] != own["settings"]
+
+
 @pytest.mark.usefixtures("people")
 def test_several_fields_are_shown_with_all_that_was_found(run):
-    assert run("check", "people.csv").out.splitlines() == [
+    *found, settings, schema = run("check", "people.csv").out.splitlines()
+    assert settings == f"settings of all owners, code {codes()['settings']}"
+    assert schema == f"schema code: {codes()['schema']}  (for `gramlink exchange --approve`)"
+    assert found == [
         "people.csv: 6 records, 2 without any problem",
         "",
         "  field    kind      column  values  distinct  missing  invalid  outside  cut  epsilon",
@@ -132,6 +153,7 @@ def test_programs_get_the_same_facts(run):
         "identical": {"records": 2, "groups": 1, "rows": [[4, 10]]},
         "unique": True,
         "warnings": [],
+        "codes": codes(),
         "report": None,
         "bad_rows": None,
     }

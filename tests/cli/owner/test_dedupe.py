@@ -51,7 +51,7 @@ def test_nothing_is_spent_and_nothing_else_written(run, folder, twice):  # noqa:
 def test_the_same_file_has_the_same_duplicates_whatever_epsilon(run, folder, twice):  # noqa: ARG001
     run("dedupe", "hospital.csv")
     first = (folder / "hospital-duplicates.csv").read_bytes()
-    edit(folder / "linkage.toml", "epsilon = 30", 'epsilon = "0.01"')
+    edit(folder / "linkage.toml", "epsilon = 20", 'epsilon = "0.01"')
     run("dedupe", "hospital.csv", "--force")
     assert (folder / "hospital-duplicates.csv").read_bytes() == first
 

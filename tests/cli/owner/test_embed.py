@@ -18,7 +18,7 @@ from gramlink.records.choices import ENCODINGS, Choice
 def agreed(folder, run, monkeypatch):
     """A folder with all that embedding needs, under an encoding of which exposures add up."""
     monkeypatch.setitem(ENCODINGS, "hashed", Choice("hashed_records:HashedRecords"))
-    edit("linkage.toml", "epsilon = 30\n", 'epsilon = 30\nencoding = "hashed"\n')
+    edit("linkage.toml", "epsilon = 20\n", 'epsilon = 20\nencoding = "hashed"\n')
     for owner in ("hospital", "registry"):
         run("mine", f"{owner}.csv", "-q")
     run("merge", "hospital.mined.json", "registry.mined.json", "-q")
@@ -95,7 +95,7 @@ def test_a_new_ledger_is_made_and_said_to_be_new(run):
     out = run("embed", "hospital.csv").out
     assert "hospital.ledger is new: name another with --ledger if this data set has one" in out
     state = Ledger.open(Path("hospital.ledger")).state
-    assert (state.dataset, state.allowance, state.spent) == ("hospital", Fraction(30), 0)
+    assert (state.dataset, state.allowance, state.spent) == ("hospital", Fraction(20), 0)
     assert len(state.exposures) == 1
 
 

@@ -156,7 +156,7 @@ def test_a_file_drop_makes_the_links_of_one_process_bit_for_bit(run, drop):
         possible = pl.read_csv(f"{party.name}-links-possible.csv", infer_schema=False)
         assert possible.equals(party.translate(linkage.possible.bare).to_polars())
         spent = Ledger.open(drop / party.name / f"{party.name}.ledger").state
-        assert (spent.spent, len(spent.releases)) == (60, 1)
+        assert (spent.spent, len(spent.releases)) == (18, 1)
 
 
 def test_weights_and_levels_come_back_where_that_was_agreed(run, drop):

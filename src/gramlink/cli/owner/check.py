@@ -33,7 +33,7 @@ def check(
     Example: gramlink check hospital.csv --bad-rows hospital-bad.csv
     """
     from gramlink.bundles.secrecy import secrecy_warnings
-    from gramlink.io.files import written_whole
+    from gramlink.io.files import code, written_whole
     from gramlink.records.quality import assess
     from gramlink.records.quality import bad_rows as rows_to_mend
     from gramlink.reports.check_page import check_page
@@ -60,7 +60,10 @@ def check(
         if output:
             speaker.say(f"wrote {output}: {what}")
     written = {"report": report and str(report), "bad_rows": bad_rows and str(bad_rows)}
-    speaker.summary({**finding_facts(found), "warnings": warnings, **written})
+    codes = {"settings": code(schema.digest), "schema": code(schema.whole_digest)}
+    speaker.say(f"settings of all owners, code {codes['settings']}")
+    speaker.say(f"schema code: {codes['schema']}  (for `gramlink exchange --approve`)")
+    speaker.summary({**finding_facts(found), "warnings": warnings, "codes": codes, **written})
 
 
 def _refuse_outputs(report: Path | None, bad_rows: Path | None, *inputs: Path, force: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gramlink.cli.connecting import Connecting
-from gramlink.cli.options import Data, Encoding, Epsilon, LedgerFile, Separator
+from gramlink.cli.options import Data, Encoding, Epsilon, Insist, LedgerFile, Separator
 from gramlink.cli.outputs import refuse_replacing
 from gramlink.cli.speaker import Speaker, confirmed
 from gramlink.io.text import printable
@@ -22,9 +22,13 @@ def exchange(
     ] = None,
     schema_file: Annotated[
         Path | None,
-        typer.Option("--schema", help="A schema with your own columns; default: the exchange's."),
+        typer.Option("--schema", help="Your own schema, with your columns; else the exchange's."),
     ] = None,
+    approve: Annotated[
+        str, typer.Option(help="The code of the schema that you agree to, as `check` prints it.")
+    ] = "",
     epsilon: Epsilon = "",
+    insist: Insist = False,
     mined_file: Annotated[
         Path | None,
         typer.Option(
@@ -46,7 +50,8 @@ def exchange(
         Path | None, typer.Option("--output", "-o", help="Default: links.csv in the folder.")
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Agree in advance to what is spent and sent.")
+        bool,
+        typer.Option("--yes", help="Agree beforehand; needs --epsilon, and --schema or --approve."),
     ] = False,
     separator: Separator = "",
     encoding: Encoding = "",
@@ -56,7 +61,7 @@ def exchange(
 
     Mines, shares, embeds, sends and fetches. Stop it at any time; run it again to resume.
 
-    Example: gramlink exchange https://unit.example --token-file token hospital.csv
+    Example: gramlink exchange https://unit.example --token-file T my.csv --schema linkage.toml
     """
     from gramlink.exchange import Choices, Voice, take_part
 
@@ -76,13 +81,17 @@ def exchange(
         separator=separator,
         encoding=encoding,
         output=output,
+        approved=approve,
+        keys_code=keys_code,
+        beforehand=yes,
+        insists=insist,
     )
     voice = Voice(
         speaker.say,
         speaker.progress,
-        lambda what: yes or _agreed(what, speaker),
+        lambda what: _agreed(what, speaker),
         speaker.warn,
-        lambda what: keys_code or _typed(what, speaker),
+        lambda what: _typed(what, speaker),
     )
     client = unit.client(speaker)
     try:
@@ -101,7 +110,7 @@ def _agreed(what: str, speaker: Speaker) -> bool:
     if not _is_seen(speaker):
         raise InvalidParameter(
             "nobody is there to agree to what is spent and sent",
-            hint="run it in a terminal, or agree beforehand with --yes",
+            hint="run it in a terminal, or agree beforehand: --yes --schema FILE --epsilon E",
         )
     return confirmed(what)
 

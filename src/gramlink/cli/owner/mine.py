@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gramlink.cli.duplicates import duplicates_seen
-from gramlink.cli.options import DataSet, Epsilon, Force, LedgerFile, OwnSource
+from gramlink.cli.options import DataSet, Epsilon, Force, Insist, LedgerFile, OwnSource
 from gramlink.cli.outputs import refuse_overwriting, refuse_replacing
 from gramlink.cli.speaker import Speaker
 
@@ -27,6 +27,7 @@ def mine(
         typer.Option(help="Reread this file's prefix tree with another size or q, at no cost."),
     ] = None,
     source: OwnSource,
+    insist: Insist = False,
     force: Force = False,
     speaker: Speaker,
 ) -> None:
@@ -59,7 +60,7 @@ def mine(
     shares = {name: shown(cost) for name, cost in schema.costs.items() if cost}
     new, ledger = not ledger_file.exists(), Ledger(ledger_file, dataset, schema.epsilon)
     before = ledger.state.spent
-    mined = Owner(owner, records, schema, key=b"").mine_to(
+    mined = Owner(owner, records, schema, key=b"", insists=insist).mine_to(
         output, ledger, {"output": output.name}, anew=True
     )
     cost = ledger.state.spent - before

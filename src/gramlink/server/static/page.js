@@ -65,7 +65,8 @@ async function copy(text) {
 /* tokens */
 
 function showTokens(exchange, tokens) {
-  const command = `gramlink exchange ${location.origin} --token-file PARTY.token data.csv`;
+  const options = "--token-file PARTY.token data.csv --schema linkage.toml";
+  const command = `gramlink exchange ${location.origin} ${options}`;
   const section = byId("tokens-shown");
   byId("tokens").replaceChildren(
     ...Object.entries(tokens).map(([party, token]) => {
