@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from gramlink.cli.options import flat
+from gramlink.cli.groups import flat
 
 Command = Callable[..., None]
 Entry = Command | typer.Typer

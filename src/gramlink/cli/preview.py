@@ -1,4 +1,4 @@
-"""What a bundle would show, before it is sent."""
+"""What a bundle shows, and to whom."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from gramlink.cli.speaker import Speaker
 
 if TYPE_CHECKING:
     from gramlink.bundles.bundle import Bundle
+    from gramlink.bundles.sealing import Identity, Recipient
 
 BYTES_SHOWN = 24
 
@@ -42,6 +43,19 @@ def show_bundle(bundle: "Bundle", speaker: Speaker, *, made_up: bool, unknown: b
     speaker.say("Nothing was written.")
     content = {"manifest": json.loads(manifest), "rows": len(rows), "bytes": len(packed)}
     speaker.summary(content)
+
+
+def say_who_can_read(
+    speaker: Speaker, signed: "Identity | None", sealed: "Recipient | None"
+) -> None:
+    """Say with which key a bundle was signed, and to which it was sealed."""
+    if signed:
+        speaker.say(f"signed with the key {signed.recipient.fingerprint}")
+    speaker.say(
+        f"sealed to the linkage unit's key {sealed.fingerprint}"
+        if sealed
+        else "not sealed: add `--to` so that only the linkage unit can open it"
+    )
 
 
 def _shown(value: object) -> object:

@@ -10,7 +10,7 @@ from gramlink.cli.contributions import ContributionFiles
 from gramlink.cli.duplicates import duplicates_seen
 from gramlink.cli.options import DataSet, KeyFile, LedgerFile, OwnIdentityFile, OwnSource, Senders
 from gramlink.cli.outputs import refuse_replacing
-from gramlink.cli.preview import show_bundle
+from gramlink.cli.preview import say_who_can_read, show_bundle
 from gramlink.cli.senders import KnownSenders
 from gramlink.cli.speaker import Speaker
 
@@ -130,13 +130,7 @@ def embed(
     speaker.say(f"projection {projection.fingerprint}: must be the same for all owners")
     if same:
         speaker.say(f"{same:,} records repeat another in all fields, and are not sent again")
-    if identity:
-        speaker.say(f"signed with the key {identity.recipient.fingerprint}")
-    speaker.say(
-        f"sealed to the linkage unit's key {unit.fingerprint}"
-        if unit
-        else "not sealed: add `--to` so that only the linkage unit can open it"
-    )
+    say_who_can_read(speaker, identity, unit)
     speaker.say(f"recorded in {ledger_file}: `gramlink ledger {ledger_file}` says what adds up")
     if new:
         speaker.say(f"{ledger_file} is new: name another with --ledger if this data set has one")
