@@ -50,3 +50,16 @@ def test_the_readme_opens_with_the_two_commands_and_what_is_protected():
     text = "\n".join(first_screen)
     for phrase in ("make demo", "make test", "What it protects", "What it does not protect"):
         assert phrase in text
+
+
+def test_every_test_that_the_table_of_attackers_links_to_is_there():
+    table = (ROOT / "SECURITY.md").read_text("utf-8")
+    shown = re.findall(r"\[([a-z0-9 ]+)\]\((tests/[^)]+\.py)\)", table)
+    assert len(shown) > 30
+    for sentence, file in shown:
+        name = f"def test_{sentence.replace(' ', '_')}("
+        assert name in (ROOT / file).read_text("utf-8"), f"{file} has no {name}"
+    rows = [
+        line for line in table.splitlines() if line.startswith("| ") and "**nothing**" not in line
+    ]
+    assert all("](tests/" in row for row in rows[1:])
