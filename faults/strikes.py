@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 CALLS = {
-    os: ("open", "write", "fsync", "ftruncate", "replace", "rename", "unlink", "mkdir"),
+    os: ("open", "write", "fsync", "ftruncate", "replace", "rename", "link", "unlink", "mkdir"),
     fcntl: ("flock",),
 }
 SHARE = 0.3  # of the strikes come by the clock; calls are where files change
