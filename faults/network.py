@@ -1,11 +1,10 @@
 """An exchange over the network: a server, its workers and two owners, killed at random."""
 
 import json
-import os
 import shutil
 import socket
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -15,47 +14,17 @@ from faults import mounts
 from faults.commands import EPSILON
 from faults.invariants import Stage, stale, unpaid
 from faults.outcome import Outcome, impolite
-from faults.processes import Process, run, start
-from faults.strikes import TIME, Strike, draw
-from faults.tries import DISK, apart
+from faults.processes import run
+from faults.roles import Role, kill_worker
+from faults.strikes import Strike, draw
+from faults.tries import apart
 from faults.world import Reference
 
 OWNERS = ("hospital", "registry")
+_OWN = ("csv", "mined.json", "ledger")
 PATIENCE = 180.0  # seconds until an exchange must be over
+DISK = 160 * 2**20  # the server keeps 64 MiB free of bundles
 SECONDS, CALLS = 5.0, 70  # about what each one's part takes
-
-
-@dataclass(slots=True)
-class Role:
-    """One who takes part, started again whenever it was killed."""
-
-    name: str
-    line: tuple[str, ...]
-    folder: Path
-    output: Path
-    process: Process | None = None
-    strike: Strike | None = None
-    begun: float = 0.0
-
-    def start(self, strike: Strike | None = None, days_back: int = 0) -> None:
-        """Start it, to be struck or not."""
-        self.strike, self.begun = strike, time.monotonic()
-        self.process = start(
-            self.line, self.folder, self.output, strike=strike, days_back=days_back
-        )
-
-    @property
-    def running(self) -> Process:
-        """Its process."""
-        assert self.process is not None
-        return self.process
-
-    def struck(self) -> bool:
-        """Whether it was killed, now if it is time to."""
-        strike = self.strike
-        if strike and strike.kind == TIME and time.monotonic() > self.begun + strike.at:
-            self.running.kill()
-        return self.running.ended() and self.running.killed
 
 
 def kill(reference: Reference, place: Path, random: Random) -> Outcome:
@@ -75,10 +44,26 @@ def two_at_once(reference: Reference, place: Path, random: Random) -> Outcome:
 
 
 def full_disk(reference: Reference, place: Path, random: Random) -> Outcome:
-    """A server with little room or none; then with enough."""
+    """A server, then an owner, with little room or none; then with enough."""
+    return _on_disks(reference, place, random, crowded=True)
+
+
+def read_only(reference: Reference, place: Path, random: Random) -> Outcome:
+    """A server, then an owner, in a folder that cannot be written to; then in one that can."""
+    return _on_disks(reference, place, random, crowded=False)
+
+
+def _on_disks(reference: Reference, place: Path, random: Random, *, crowded: bool) -> Outcome:
     if why := mounts.why_not():
         return Outcome(skipped=why)
-    return apart(Exchange(place, random, crowded=True).run, reference, place)
+    found = Outcome()
+    for disk in ("unit", OWNERS[0]):
+        (place / f"on-{disk}").mkdir()
+        exchange = Exchange(place / f"on-{disk}", random, disk=disk, crowded=crowded)
+        one = apart(exchange.run, reference, place)
+        found.hits += one.hits
+        found.problems += [f"on the disk of {disk}: {problem}" for problem in one.problems]
+    return found
 
 
 @dataclass(slots=True)
@@ -90,6 +75,7 @@ class Exchange:
     kills: int = 0
     days_back: int = 0
     double: bool = False
+    disk: str = ""  # whose folder has a disk of its own, full if crowded, else read-only at first
     crowded: bool = False
     ballast: Path | None = None
     found: Outcome = field(default_factory=Outcome)
@@ -97,14 +83,23 @@ class Exchange:
     def run(self, reference: Reference) -> Outcome:
         """Have it, from its making to its end."""
         encoding = self.random.choice(["vectors", "veiled"])
+        if self.disk:
+            (self.place / self.disk).mkdir()
+            mounts.mount(self.place / self.disk, DISK)
         self._prepare(reference.before.parent / "now", encoding)
         server, owners = self._roles()
         try:
             self._make(server)
             if self.crowded:
-                self.ballast = mounts.fill(self.place / "unit", self.random.randrange(2**18))
+                room = self.random.randrange(self.random.choice([2**18, DISK // 2]))
+                self.ballast = mounts.fill(self.place / self.disk, room)
                 self.found.hits += 1
-            for role in (server, *owners):
+            elif self.disk == "unit":
+                self._protect(server)
+            server.start(self._strike())
+            if self.disk == OWNERS[0] and not self.crowded:
+                self._protect(owners[0])
+            for role in owners:
                 role.start(self._strike())
             if self.double:
                 self._double(server, owners[0])
@@ -123,7 +118,7 @@ class Exchange:
     def _prepare(self, world: Path, encoding: str) -> None:
         schema = (world / "linkage.toml").read_text().replace('"veiled"', f'"{encoding}"')
         for owner in OWNERS:
-            (self.place / owner).mkdir()
+            (self.place / owner).mkdir(exist_ok=True)
             shutil.copy(world / f"{owner}.csv", self.place / owner)
             (self.place / owner / "linkage.toml").write_text(schema)
 
@@ -146,9 +141,6 @@ class Exchange:
 
     def _make(self, server: Role) -> None:
         """The unit's folder, the exchange and its tokens."""
-        if self.crowded:
-            (self.place / "unit").mkdir()
-            mounts.mount(self.place / "unit", DISK)
         server.start()
         while "listens at" not in server.running.said:
             if server.running.wait(0.05):
@@ -182,7 +174,7 @@ class Exchange:
                         self._wrong(f"the {role.name} ended: {role.running.said.strip()[-600:]}")
                         return
                     roles.remove(role)
-            if self.kills and time.monotonic() > worker_at and _kill_worker(server):
+            if self.kills and time.monotonic() > worker_at and kill_worker(server.running):
                 self.found.hits += 1  # one at most: the unit gives up a job whose workers die
                 worker_at = end
             if self.ballast and time.monotonic() > room_at:
@@ -192,6 +184,16 @@ class Exchange:
                 self._wrong(f"it is not over after {PATIENCE:.0f} seconds: {said}")
                 return
             time.sleep(0.01)
+
+    def _protect(self, role: Role) -> None:
+        """Start one in a folder that is read-only, which it must say."""
+        self.found.hits += 1
+        mounts.protect(self.place / self.disk, read_only=True)
+        process = run(role.line, role.folder, self.place / "protected.txt")
+        if not process.code:
+            self._wrong(f"the {role.name} ran in a folder that is read-only")
+        self.found.problems += impolite(process)
+        mounts.protect(self.place / self.disk, read_only=False)
 
     def _double(self, server: Role, owner: Role) -> None:
         """Start a second server and a second owner, which must say why they cannot run."""
@@ -251,12 +253,12 @@ class Exchange:
         for role in owners:
             work = role.folder / f"stroke-{role.name}"
             shutil.copy(work / "pseudonyms.key", folder / f"{role.name}.key")
-            for name in (f"{role.name}.csv", f"{role.name}.mined.json", "linkage.toml"):
+            for name in (*(f"{role.name}.{end}" for end in _OWN), "linkage.toml"):
                 shutil.copy(role.folder / name, folder)
         stage = self._stage(folder)
         stage.said("merge", *(f"{owner}.mined.json" for owner in OWNERS))
         for owner in OWNERS:
-            stage.said("embed", f"{owner}.csv", "--ledger", f"{owner}-apart.ledger")
+            stage.said("embed", f"{owner}.csv")
         stage.said("link", *(f"{owner}.bundle" for owner in OWNERS))
         for owner in OWNERS:
             stage.said("results", "links.csv", f"{owner}.csv")
@@ -269,15 +271,3 @@ class Exchange:
 
     def _wrong(self, problem: str) -> None:
         self.found.problems.append(problem)
-
-
-def _kill_worker(server: Role) -> bool:
-    """Kill a worker of the server, if there is one."""
-    for process in server.running.left(0):
-        if process != server.running.pid:
-            with suppress(OSError):
-                command = Path(f"/proc/{process}/cmdline").read_bytes()
-                if b"gramlink.server.worker" in command:
-                    os.kill(process, 9)
-                    return True
-    return False

@@ -4,6 +4,7 @@ A fork starts at once, so hundreds of kills take minutes. It is safe as long as 
 no command itself: what polars and others start threads for has then not begun.
 """
 
+import gc
 import importlib
 import os
 import pkgutil
@@ -36,6 +37,7 @@ def import_all() -> None:
             importlib.import_module(module.name)
     for name in (*_LIBRARIES, "gramlink.lab.rivals.filtered"):
         importlib.import_module(name)
+    gc.freeze()  # collecting garbage in a fork would copy nearly all of this process's memory
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from faults.processes import Process, asked, run, run_struck, start
 from faults.strikes import draw
 from faults.world import Reference, copy
 
-DISK = 64 * 2**20
+DISK = 32 * 2**20
 _THERE = ("exists already", "there already is")  # how a command says that it has been run
 
 
@@ -29,6 +29,8 @@ def kill(reference: Reference, place: Path, random: Random) -> Outcome:
         strike = draw(random, reference.seconds, reference.calls)
         process = run_struck(reference.command.line, stage.folder, place / "said.txt", strike)
         if not process.killed:
+            if process.code and not found.hits:
+                found.problems.append(f"it failed before anything befell it: {process.said}")
             break
         found.hits += 1
         wrong = problems_after_a_fault(stage, reference)
