@@ -3,6 +3,7 @@
 import argparse
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["GRAMLINK_THREADS"] = "1"  # bef
 from faults import network, tries, world
 from faults.commands import COMMANDS
 from faults.outcome import Outcome
-from faults.processes import import_all
+from faults.processes import end_with_parent, import_all
 from faults.report import FAULTS, Report, Trial
 
 EXCHANGE = "exchange"  # which has a server, workers and two owners
@@ -35,6 +36,7 @@ def main() -> None:
         sys.exit("faults needs Linux, which tells what processes there are")
     chosen = _options()
     begun = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the folder is deleted
     warnings.filterwarnings("ignore", ".*multi-threaded, use of fork", DeprecationWarning)
     import_all()
     with tempfile.TemporaryDirectory(prefix="gramlink-faults-") as folder:
@@ -84,7 +86,8 @@ def _make(report: Report, chosen: argparse.Namespace, end: float) -> None:
     """Make faults, as many at once as there are workers, until there are enough."""
     trials = _trials(chosen)
     pending: dict[Future[Outcome], Trial] = {}
-    with ProcessPoolExecutor(chosen.workers, multiprocessing.get_context("fork")) as pool:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(chosen.workers, context, end_with_parent) as pool:
         while True:
             enough = time.monotonic() > end - SLOWEST
             while not enough and len(pending) < chosen.workers:

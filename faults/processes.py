@@ -4,6 +4,7 @@ A fork starts at once, so hundreds of kills take minutes. It is safe as long as 
 no command itself: what polars and others start threads for has then not begun.
 """
 
+import ctypes
 import gc
 import importlib
 import os
@@ -28,6 +29,7 @@ GONE = 5.0  # seconds until nothing of a killed process may be left
 _LATE = ("gramlink.lab.experiments", "gramlink.lab.rivals", "gramlink.lab.demo")
 _LIBRARIES = ("polars", "numba", "opendp.prelude", "pyrage", "jinja2", "httpx", "uvicorn")
 _numbers = count()
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 def import_all() -> None:
@@ -107,6 +109,7 @@ def start(
     pid = os.fork()
     if not pid:
         try:
+            end_with_parent()
             os.setsid()
             os.environ[MARK] = mark
             os.chdir(folder)
@@ -184,6 +187,11 @@ def asked(question: Callable[[], str], answer: Path) -> str:
     if process.code:
         raise RuntimeError(answer.read_text() if answer.exists() else "it was killed")
     return answer.read_text()
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the one that started it ends, however it does."""
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
 
 
 def _command(line: tuple[str, ...]) -> int:
