@@ -24,7 +24,7 @@ from faults.report import FAULTS, Report, Trial
 
 EXCHANGE = "exchange"  # which has a server, workers and two owners
 RARE = {EXCHANGE: 8, "unit inbox": 8, "audit": 3}  # rounds for each kill of what takes long
-SLOWEST = 60.0  # seconds before the end in which nothing new is begun
+BEGIN = 0.9  # of the time, after which nothing new is begun
 
 _references: dict[str, world.Reference] = {}
 _place = Path()
@@ -42,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="gramlink-faults-") as folder:
         build(Path(folder), chosen.only or names())
         report = Report(chosen.seed)
-        end = begun + chosen.minutes * 60
+        end = begun + chosen.minutes * 60 * BEGIN
         _make(report, chosen, end)
     for line in report.lines(_references):
         print(line)
@@ -75,8 +75,9 @@ def build(folder: Path, chosen: list[str]) -> None:
     """What all tries start from; the processes that try are forks of this one, and know it."""
     global _place
     _place = folder
+    _references.clear()
     _references.update(world.build(folder / "world", chosen))
-    if EXCHANGE in chosen:
+    if EXCHANGE in chosen:  # of which only the world beside it counts
         _references[EXCHANGE] = world.Reference(
             COMMANDS[0], folder / "world" / "before", folder / "world" / "after", 0, 0
         )
@@ -89,7 +90,7 @@ def _make(report: Report, chosen: argparse.Namespace, end: float) -> None:
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(chosen.workers, context, end_with_parent) as pool:
         while True:
-            enough = time.monotonic() > end - SLOWEST
+            enough = time.monotonic() > end
             while not enough and len(pending) < chosen.workers:
                 trial = next(trials, None)
                 if trial is None or (trial.number > 0 and _is_enough(report, chosen)):
