@@ -79,7 +79,7 @@ def build(folder: Path, chosen: list[str]) -> None:
     _references.update(world.build(folder / "world", chosen))
     if EXCHANGE in chosen:  # of which only the world beside it counts
         _references[EXCHANGE] = world.Reference(
-            COMMANDS[0], folder / "world" / "before", folder / "world" / "after", 0, 0
+            COMMANDS[0], folder / "world" / "before", folder / "world" / "after", 0, 0, ()
         )
 
 
@@ -126,7 +126,7 @@ def _trials(chosen: argparse.Namespace) -> Iterator[Trial]:
 
 def _try(seed: int, trial: Trial) -> Outcome:
     module = network if trial.command == EXCHANGE else tries
-    make = getattr(module, trial.fault)
+    make = getattr(module, trial.fault, tries.nothing)
     place = _place / f"{trial.command}-{trial.fault}-{trial.number}".replace(" ", "-")
     random = Random(f"{seed} {trial.command} {trial.fault} {trial.number}")
     try:

@@ -35,9 +35,13 @@ class Stage:
                 yield path.relative_to(self.folder).as_posix()
 
 
-def problems_after_a_fault(stage: Stage, reference: Reference) -> list[str]:
-    """What is wrong though a run may have been killed anywhere: half files, unpaid releases."""
-    return [*_inputs(stage, reference), *_outputs(stage, reference), *_books(stage, reference)]
+def problems_after_a_fault(stage: Stage, reference: Reference, *, losses: int = 0) -> list[str]:
+    """What is wrong though a run may have been killed anywhere: half files, unpaid releases.
+
+    So many charges may have been lost, as they were torn.
+    """
+    found = [*_inputs(stage, reference), *_outputs(stage, reference)]
+    return [*found, *_books(stage, reference, 1 + losses)]
 
 
 def problems_at_the_end(stage: Stage, reference: Reference) -> list[str]:
@@ -117,7 +121,7 @@ def book(stage: Stage, name: str) -> dict[str, Any]:
     return found
 
 
-def _books(stage: Stage, reference: Reference) -> Iterator[str]:
+def _books(stage: Stage, reference: Reference, most: int) -> Iterator[str]:
     """Releases without their charges, and charges beyond those of a run without a fault."""
     for name in stage.files():
         if not name.endswith(".ledger") or name not in reference.command.writes:
@@ -130,7 +134,7 @@ def _books(stage: Stage, reference: Reference) -> Iterator[str]:
             continue
         yield from unpaid(stage, owner, now)
         usual = _usual(stage, reference, name)
-        if Fraction(now["spent"]) > Fraction(usual["spent"]):
+        if Fraction(now["spent"]) > most * Fraction(usual["spent"]):
             yield f"{name} spent {now['spent']}, not {usual['spent']}"
     for name in stage.files():
         released = name.endswith(".mined.json") and name in reference.command.writes

@@ -7,6 +7,7 @@ no command itself: what polars and others start threads for has then not begun.
 import ctypes
 import gc
 import importlib
+import json
 import os
 import pkgutil
 import signal
@@ -143,8 +144,10 @@ def run_struck(line: tuple[str, ...], folder: Path, output: Path, strike: Strike
     return process
 
 
-def measured(line: tuple[str, ...], folder: Path, output: Path) -> tuple[float, int]:
-    """The seconds that a command takes, and its calls; raises if it fails."""
+def measured(
+    line: tuple[str, ...], folder: Path, output: Path
+) -> tuple[float, int, tuple[int, ...]]:
+    """The seconds that a command takes, its calls, and which are writes; raises if it fails."""
     calls = output.with_suffix(".calls")
     output.unlink(missing_ok=True)
     begin = time.monotonic()
@@ -155,7 +158,7 @@ def measured(line: tuple[str, ...], folder: Path, output: Path) -> tuple[float, 
             _redirect(output)
             made = counting()
             code = _command(line)
-            calls.write_text(str(made.calls))
+            calls.write_text(json.dumps([made.calls, made.writes]))
             os._exit(code)
         finally:
             os._exit(70)
@@ -163,7 +166,9 @@ def measured(line: tuple[str, ...], folder: Path, output: Path) -> tuple[float, 
     if not process.wait() or process.code:
         process.kill()
         raise RuntimeError(f"gramlink {' '.join(line)}: {process.said}")
-    return time.monotonic() - begin, int(calls.read_text())
+    seconds = time.monotonic() - begin
+    number, writes = json.loads(calls.read_text())
+    return seconds, number, tuple(writes)
 
 
 def asked(question: Callable[[], str], answer: Path) -> str:

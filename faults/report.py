@@ -8,6 +8,7 @@ from faults.outcome import Outcome
 
 FAULTS = {
     "kill": "killed",
+    "torn_write": "write torn",
     "full_disk": "disk full",
     "read_only": "read-only",
     "clock_set_back": "clock set back",

@@ -12,7 +12,7 @@ from faults import mounts
 from faults.invariants import Stage, problems_after_a_fault, problems_at_the_end, stale
 from faults.outcome import Outcome, impolite
 from faults.processes import Process, asked, run, run_struck, start
-from faults.strikes import draw
+from faults.strikes import TORN, Strike, draw
 from faults.world import Reference, copy
 
 DISK = 32 * 2**20
@@ -41,6 +41,30 @@ def kill(reference: Reference, place: Path, random: Random) -> Outcome:
     if found.hits:
         found.problems += [f"killed {last}, then: {one}" for one in _next_run(stage, reference)]
     return found
+
+
+def torn_write(reference: Reference, place: Path, random: Random) -> Outcome:
+    """Only half of a line of the ledger is written, as if the power failed.
+
+    It counts at its worst, so the next run may be refused for want of budget, if it says so.
+    """
+    if not reference.writes:
+        return Outcome()
+    stage, strike = (
+        _staged(reference, place / "stage"),
+        Strike(TORN, random.choice(reference.writes)),
+    )
+    line, output = reference.command.line, place / "said.txt"
+    wrong = [] if run_struck(line, stage.folder, output, strike).killed else ["nothing was torn"]
+    wrong += problems_after_a_fault(stage, reference)
+    wrong += impolite(_again(line, stage, output))
+    wrong += problems_after_a_fault(stage, reference, losses=1)
+    return Outcome(1, [f"{strike}: {one}" for one in wrong])
+
+
+def nothing(reference: Reference, place: Path, random: Random) -> Outcome:  # noqa: ARG001
+    """What cannot happen."""
+    return Outcome()
 
 
 def full_disk(reference: Reference, place: Path, random: Random) -> Outcome:

@@ -21,6 +21,7 @@ class Reference:
     after: Path
     seconds: float
     calls: int
+    writes: tuple[int, ...]  # those of the calls that write to the ledger
 
 
 def build(folder: Path, names: list[str]) -> dict[str, Reference]:
@@ -36,10 +37,10 @@ def build(folder: Path, names: list[str]) -> dict[str, Reference]:
         before, after = (folder / f"{number}-{when}" for when in ("before", "after"))
         _bring(command, now)
         copy(now, before, command.needs)
-        seconds, calls = measured(command.line, now, folder / "said.txt")
+        costs = measured(command.line, now, folder / "said.txt")
         copy(now, after, (*command.needs, *command.writes))
         if command.faults and command.name in names:
-            found[command.name] = Reference(command, before, after, seconds, calls)
+            found[command.name] = Reference(command, before, after, *costs)
     return found
 
 
