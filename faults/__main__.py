@@ -24,6 +24,7 @@ from faults.report import FAULTS, Report, Trial
 
 EXCHANGE = "exchange"  # which has a server, workers and two owners
 RARE = {EXCHANGE: 8, "unit inbox": 8, "audit": 3}  # rounds for each kill of what takes long
+FEW = {"torn_write": 4}  # of the faults other than kills, each is made once if not so often
 BEGIN = 0.9  # of the time, after which nothing new is begun
 
 _references: dict[str, world.Reference] = {}
@@ -93,7 +94,7 @@ def _make(report: Report, chosen: argparse.Namespace, end: float) -> None:
             enough = time.monotonic() > end
             while not enough and len(pending) < chosen.workers:
                 trial = next(trials, None)
-                if trial is None or (trial.number > 0 and _is_enough(report, chosen)):
+                if trial is None or (trial.fault == "kill" and _is_enough(report, chosen)):
                     enough = True
                 else:
                     pending[pool.submit(_try, chosen.seed, trial)] = trial
@@ -106,7 +107,7 @@ def _make(report: Report, chosen: argparse.Namespace, end: float) -> None:
 
 
 def _is_enough(report: Report, chosen: argparse.Namespace) -> bool:
-    return chosen.number is None and report.kills >= chosen.kills
+    return chosen.number is None and report.kills >= chosen.kills > 0
 
 
 def _trials(chosen: argparse.Namespace) -> Iterator[Trial]:
@@ -115,7 +116,8 @@ def _trials(chosen: argparse.Namespace) -> Iterator[Trial]:
         yield from (Trial(name, one, chosen.number) for name in _references for one in chosen.fault)
         return
     for fault in chosen.fault:
-        yield from (Trial(name, fault, 0) for name in _references)
+        for number in range(FEW.get(fault, 1)):
+            yield from (Trial(name, fault, number) for name in _references)
     if "kill" not in chosen.fault:
         return
     for number in range(1, chosen.kills + 1):
