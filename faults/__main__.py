@@ -24,7 +24,7 @@ from faults.report import FAULTS, Report, Trial
 
 EXCHANGE = "exchange"  # which has a server, workers and two owners
 RARE = {EXCHANGE: 8, "unit inbox": 8, "audit": 3}  # rounds for each kill of what takes long
-FEW = {"torn_write": 4}  # of the faults other than kills, each is made once if not so often
+FEW = {"torn_write": 4}  # times that a fault other than a kill is made, if not once
 BEGIN = 0.9  # of the time, after which nothing new is begun
 
 _references: dict[str, world.Reference] = {}
@@ -107,20 +107,18 @@ def _make(report: Report, chosen: argparse.Namespace, end: float) -> None:
 
 
 def _is_enough(report: Report, chosen: argparse.Namespace) -> bool:
-    return chosen.number is None and report.kills >= chosen.kills > 0
+    return chosen.number is None and report.kills >= chosen.kills
 
 
 def _trials(chosen: argparse.Namespace) -> Iterator[Trial]:
-    """Each fault on each command once, then kills until there are enough."""
+    """Each other fault on each command, then kills until there are enough."""
     if chosen.number is not None:
         yield from (Trial(name, one, chosen.number) for name in _references for one in chosen.fault)
         return
     for fault in chosen.fault:
-        for number in range(FEW.get(fault, 1)):
+        for number in range(FEW.get(fault, 1) if fault != "kill" else 0):
             yield from (Trial(name, fault, number) for name in _references)
-    if "kill" not in chosen.fault:
-        return
-    for number in range(1, chosen.kills + 1):
+    for number in range(chosen.kills if "kill" in chosen.fault else 0):
         for name in _references:
             if number % RARE.get(name, 1) == 0 or len(_references) == 1:
                 yield Trial(name, "kill", number)
