@@ -48,7 +48,7 @@ def torn_write(reference: Reference, place: Path, random: Random) -> Outcome:
 
     It counts at its worst, so the next run may be refused for want of budget, if it says so.
     """
-    if not reference.writes:
+    if not any(name.endswith(".ledger") for name in reference.command.writes):
         return Outcome()
     stage, strike = (
         _staged(reference, place / "stage"),

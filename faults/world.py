@@ -37,16 +37,17 @@ def build(folder: Path, names: list[str]) -> dict[str, Reference]:
         before, after = (folder / f"{number}-{when}" for when in ("before", "after"))
         _bring(command, now)
         copy(now, before, command.needs)
-        costs = measured(command.line, now, folder / "said.txt")
-        copy(now, after, (*command.needs, *command.writes))
+        copy(now, after, command.needs)
+        costs = measured(command.line, after, folder / "said.txt")
+        copy(after, now, command.writes)
         if command.faults and command.name in names:
             found[command.name] = Reference(command, before, after, *costs)
     return found
 
 
 def copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
-    """Copy files and folders to a new folder; those that are not there are left out."""
-    target.mkdir(parents=True)
+    """Copy files and folders to a folder; those that are not there are left out."""
+    target.mkdir(parents=True, exist_ok=True)
     for name in names:
         if (source / name).is_dir():
             shutil.copytree(source / name, target / name, dirs_exist_ok=True)
