@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 
-.PHONY: help demo test fuzz coverage check lint types layers bench experiments docs clean
+.PHONY: help demo test fuzz faults coverage check lint types layers bench experiments docs clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -18,6 +18,9 @@ test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings 
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
 	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+
+faults: .venv/dev .venv/kernels  ## kill commands and servers, fill disks, for ten minutes; count what survives
+	$(BIN)/python -m faults $(ARGS)
 
 coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach, 97 % at least; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \

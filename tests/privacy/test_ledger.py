@@ -19,6 +19,7 @@ from gramlink.privacy.exposure import UNSEALED, Disclosure, Exposure
 from gramlink.privacy.ledger import Ledger
 from gramlink.privacy.noise import Draw
 from noise import silent
+from systems import posix
 
 TENTH, HALF = Fraction(1, 10), Fraction(1, 2)
 
@@ -799,3 +800,14 @@ def test_in_a_damaged_ledger_no_charge_is_found(ledger, path):
     path.write_bytes(path.read_bytes().replace(b'"entry": 1', b'"entry": 2'))
     with pytest.raises(InvalidLedger, match="damaged"):
         ledger.unreleased({})
+
+
+@posix
+def test_what_a_kill_left_while_the_ledger_was_made_is_deleted(tmp_path):
+    ledger = Ledger(tmp_path / "hospital.ledger", "hospital", Fraction(1))
+    ledger.charge(TENTH, "mine", {})
+    left = tmp_path / ".hospital.ledger.0123abcd.part"
+    left.hardlink_to(ledger.path)  # as before the first of its two names is deleted
+    ledger.charge(TENTH, "mine", {})
+    assert not left.exists()
+    assert ledger.state.spent == 2 * TENTH

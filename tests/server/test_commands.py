@@ -2,12 +2,15 @@
 
 import json
 import os
+import sqlite3
 import stat
+from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner
 
 from gramlink.cli.unit import app as commands
+from gramlink.cli.unit.tokens import write_tokens
 from gramlink.errors import GramlinkError
 from server.parties import SCHEMA, Asker, sql
 
@@ -72,6 +75,33 @@ def test_a_token_file_is_not_overwritten(run, tmp_path):
     assert "exists already" in str(run(*NEW, ok=False).exception)
     assert not (tmp_path / "trial-hospital.token").exists()
     assert run("list").output == ""
+
+
+def test_a_token_file_appears_once_the_unit_knows_the_token(run, monkeypatch):
+    written = []
+
+    def writing(*given):
+        paths = write_tokens(*given)
+        written.extend(paths)
+        assert not [path for path in paths if path.exists()]  # a kill here must leave none
+        return paths
+
+    for module in ("new", "tokens"):
+        monkeypatch.setattr(import_module(f"gramlink.cli.unit.{module}"), "write_tokens", writing)
+    run(*NEW)
+    written[0].unlink()
+    run("token", "trial", "hospital")
+    assert len(written) == 3
+    assert all(path.exists() for path in written)
+
+
+def test_a_unit_that_cannot_be_written_to_is_named_in_a_line(run, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr("gramlink.server.exchanges.create", refuse)
+    assert "attempt to write a readonly" in str(run(*NEW, ok=False).exception)
+    assert not list(tmp_path.glob("*.token"))
 
 
 def test_exchanges_are_listed_and_shown(run):

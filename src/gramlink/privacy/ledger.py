@@ -17,6 +17,7 @@ from typing import Any
 from gramlink.errors import GramlinkError, InvalidFile, InvalidLedger, InvalidParameter
 from gramlink.io.files import written_whole
 from gramlink.io.journal import append, content, locked
+from gramlink.io.parts import remove_left_behind
 from gramlink.privacy.budget import Budget
 from gramlink.privacy.entries import Release, State, applied, exposed, not_below_0
 from gramlink.privacy.exposure import MOST, Exposure, whole
@@ -218,6 +219,7 @@ class Ledger:
         applied(state, entry_line(state, kind, told), self.path.name)
         if not state.nonce:
             self._create()
+        remove_left_behind(self.path)  # by one that was killed while it made the ledger
         with _locked(self.path) as handle:
             data = content(handle)
             state, before = self._read(data)

@@ -25,7 +25,8 @@ def create(db: Tables, folder: Folder, plan: Plan) -> dict[str, Token]:
     if db.exchanges.ever_had(plan.name):
         raise Refusal(
             f"there already is, or was, an exchange {plan.name}",
-            hint="choose another name: names are never reused, since bundles name their exchange",
+            hint="choose another name: names are never reused, since bundles name their exchange; "
+            "`gramlink unit token` writes a token anew",
         )
     number = db.exchanges.add(plan.name, plan.schema, now())
     given = {}

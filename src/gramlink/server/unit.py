@@ -1,5 +1,6 @@
 """Unit: a data folder ready for work, for the server and the operator's commands."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -78,6 +79,11 @@ def opened(data: Path) -> Iterator[Unit]:
     store = Store(folder.database)
     try:
         yield Unit(Settings(data), folder, store, read_identity(folder.identity).recipient)
+    except sqlite3.OperationalError as error:
+        raise InvalidFile(
+            f"{data} cannot be used: {error}",
+            hint="it needs room, and you need to be allowed to write to it",
+        ) from error
     finally:
         store.close()
 

@@ -18,24 +18,35 @@ def new(
 ) -> None:
     """Make a pair of keys.
 
-    Writes OWNER.identity, to keep, and OWNER.recipient, to give to the other parties.
+    Writes OWNER.identity, to keep, and OWNER.recipient, to give to the other parties. An identity
+    that is there already is kept.
 
     Example: gramlink keys new hospital
     """
-    from gramlink.bundles.sealing import new_identity, write_identity, write_recipient
+    from gramlink.bundles.sealing import (
+        new_identity,
+        read_identity,
+        write_identity,
+        write_recipient,
+    )
     from gramlink.io.names import owner_name
 
     speaker = Speaker(quiet=quiet)
     owner = owner_name(owner)
     identity_file, recipient_file = Path(f"{owner}.identity"), Path(f"{owner}.recipient")
-    for path in (identity_file, recipient_file):
-        refuse_overwriting(
-            path, force=False, hint="files sealed to it need it; choose another name"
-        )
-    identity = new_identity()
-    write_identity(identity_file, identity, owner)
+    if recipient_file.exists():
+        for path in (identity_file, recipient_file):
+            refuse_overwriting(
+                path, force=False, hint="files sealed to it need it; choose another name"
+            )
+    if identity_file.exists():  # as if this was killed in between, or the other file was lost
+        identity = read_identity(identity_file)
+        speaker.say(f"{identity_file} exists already, and stays as it is")
+    else:
+        identity = new_identity()
+        write_identity(identity_file, identity, owner)
+        speaker.say(f"wrote {identity_file}: keep it secret, and keep a copy")
     write_recipient(recipient_file, identity.recipient, owner)
-    speaker.say(f"wrote {identity_file}: keep it secret, and keep a copy")
     speaker.say(f"wrote {recipient_file}: give it to whoever sends you something")
     speaker.say(f"fingerprint: {identity.recipient.fingerprint}  (compare it by telephone)")
 

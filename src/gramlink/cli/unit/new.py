@@ -1,5 +1,6 @@
 """`gramlink unit new`: a new exchange and its tokens."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -40,9 +41,9 @@ def new(
     text = read_bytes(schema).decode("utf-8-sig", "replace")
     load_schema(schema)  # its errors name the file
     plan = Plan(name, text, tuple(parties), _returned(returns or []), days)
-    with opened(data) as unit, unit.store.change() as db:
+    with ExitStack() as files, opened(data) as unit, unit.store.change() as db:
         given = exchanges.create(db, unit.folder, plan)
-        written = write_tokens(tokens, name, given)
+        written = write_tokens(files, tokens, name, given)
     for path, party in zip(written, parties, strict=True):
         typer.echo(printable(f"wrote {path}: give it to {party}, and to nobody else"))
 

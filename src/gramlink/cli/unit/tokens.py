@@ -1,5 +1,6 @@
 """`gramlink unit token` and `revoke`: what lets a party in."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,9 @@ def token(
     from gramlink.server.unit import opened
 
     check_days(days)
-    with opened(data) as unit, unit.store.change() as db:
+    with ExitStack() as files, opened(data) as unit, unit.store.change() as db:
         given, expires = auth.give_to_party(db, name, party, days)
-        (path,) = write_tokens(tokens, name, {party: given})
+        (path,) = write_tokens(files, tokens, name, {party: given})
     typer.echo(printable(f"wrote {path}, valid until {expires}; give it to {party} only"))
 
 
@@ -49,22 +50,21 @@ def revoke(*, name: Name, party: PartyName, data: DataFolder) -> None:
     typer.echo(printable(f"the token of {party} is no longer valid"))
 
 
-def write_tokens(folder: Path, name: str, given: "dict[str, Token]") -> list[Path]:
-    """Write all token files or none."""
-    from gramlink.server.unit import write_secret
+def write_tokens(
+    files: ExitStack, folder: Path, name: str, given: "dict[str, Token]"
+) -> list[Path]:
+    """Write token files that appear when `files` are closed, which is after their tokens are kept.
+
+    Their room is on disk before, so the tokens are not kept if they cannot be written.
+    """
+    from gramlink.io.files import written_whole
 
     paths = {party: folder / f"{name}-{party}.token" for party in given}
     for path in paths.values():
         refuse_overwriting(
             path, force=False, hint="move it, or choose another folder with --tokens"
         )
-    written: list[Path] = []
-    try:
-        for party, path in paths.items():
-            write_secret(path, given[party].text)
-            written.append(path)
-    except BaseException:
-        for path in written:
-            path.unlink(missing_ok=True)
-        raise
-    return written
+    for party, path in paths.items():
+        line = f"{given[party].text}\n".encode()
+        files.enter_context(written_whole(path, room=len(line), mode=0o600)).write(line)
+    return list(paths.values())
