@@ -94,14 +94,14 @@ AGREED = {
     "owner": "clinic",
     "owners": ("clinic", "registry"),
     "settings": for_the_unit(NAMES),
-    "reply": REPLY.key,
+    "key": REPLY,
 }
 
 
 @pytest.fixture(scope="module")
 def sent():
     files = {"clinic": {"1": "Miller"}, "registry": {"8": "Miler"}}
-    return embedded(surnames(**files), exchange="stroke", reply=REPLY)[0]
+    return replace(embedded(surnames(**files), exchange="stroke", reply=REPLY)[0], sender=REPLY)
 
 
 def test_a_bundle_that_is_as_agreed_is_taken(sent):
@@ -120,7 +120,7 @@ MISMATCHES = [
         {"owners": ("clinic", "office", "registry")},
         "the bundle's owners are clinic, registry, not ",
     ),
-    ("key", {"reply": OTHER.key}, f"the bundle's key to reply to is {REPLY.key}, not {OTHER.key}"),
+    ("key", {"key": OTHER}, f"the bundle's key to reply to is {REPLY.key}, not {OTHER.key}"),
     (
         "settings",
         {"settings": {**for_the_unit(NAMES), "edits": 2}},

@@ -8,6 +8,7 @@ is a text file as `age-keygen` writes it, so that the `age` tool can open our fi
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,7 @@ class Recipient:
     key: str
 
     def __post_init__(self) -> None:
-        if str(_recipient(self.age)) != self.age:
-            raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
-        if int.from_bytes(_raw(self.age), "little") >= _PRIME:  # another key for the same point
-            raise InvalidFile("this is not the one way to write an age recipient", hint=_HINT)
-        _shared(_ANYBODY, self.age)  # a point that shares no secret is refused
-        if self.key == self.age:
-            raise InvalidFile(
-                "this recipient has no key to check signatures with",
-                hint="use the whole recipient file that `gramlink keys new` wrote",
-            )
-        check_public_key(self.signs)
+        _check(self.key)
 
     @property
     def age(self) -> str:
@@ -84,6 +75,23 @@ class Identity:
         """What others seal to, and check signatures with."""
         age = str(_identity(self.secret).to_public())
         return Recipient(f"{age}{_SIGNS}{public_key(_raw(self.secret))}")
+
+
+@lru_cache(maxsize=1024)  # the keys of an exchange are met again and again
+def _check(key: str) -> None:
+    """Refuse keys that are not written in the one way, or that nothing can be kept with."""
+    age, _, signs = key.partition(_SIGNS)
+    if str(_recipient(age)) != age:
+        raise InvalidFile("an age recipient must be in lower case", hint=_HINT)
+    if int.from_bytes(_raw(age), "little") >= _PRIME:  # another key for the same point
+        raise InvalidFile("this is not the one way to write an age recipient", hint=_HINT)
+    _shared(_ANYBODY, age)  # a point that shares no secret is refused
+    if key == age:
+        raise InvalidFile(
+            "this recipient has no key to check signatures with",
+            hint="use the whole recipient file that `gramlink keys new` wrote",
+        )
+    check_public_key(signs)
 
 
 def new_identity() -> Identity:

@@ -7,9 +7,11 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from gramlink.cli import unit
 from gramlink.cli.help import group
@@ -83,13 +85,18 @@ def _before_any_command(
     log_to_stderr(verbose, os.environ.get("GRAMLINK_LOG", ""))
 
 
+@cache  # putting all commands together takes ten times as long as reading one line
+def _commands() -> Any:
+    return get_command(app)
+
+
 def main() -> None:
     """Run a command; report a failure as one line, a hint and an exit code."""
     # exit the ordinary way, so that half-written files are removed
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         try:
-            app()
+            _commands()()
         finally:
             if sys.stdout:  # None if it is closed
                 sys.stdout.flush()  # a full disk or a closed pipe shows here at the latest
