@@ -224,8 +224,9 @@ def test_peers_keys_alone_do_not_show_that_they_have_the_same_schema(unit):
 def test_a_peer_file_that_is_missing_is_found_out_before_anyone_waits(unit):
     allow(20)
     OWN.write_text(SCHEMA)
-    with pytest.raises(InvalidFile, match=r"registry\.recipient cannot be read"):
+    with pytest.raises(InvalidFile, match=r"registry\.recipient cannot be read") as refused:
         part(unit, peers=(Path("registry.recipient"),), schema=OWN)
+    assert "`gramlink keys new`" in refused.value.hint
     assert "hospital" not in unit.recipients  # it has not even joined
 
 
