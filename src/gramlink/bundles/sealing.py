@@ -265,14 +265,15 @@ def write_recipient(path: Path, recipient: Recipient, owner: str) -> None:
 
 
 def _only_line(path: Path, kind: str) -> str:
+    hint = "`gramlink keys new` writes one"
     try:
-        text = read_bytes(path).decode()
+        text = read_bytes(path, hint).decode()
     except UnicodeDecodeError:
         text = ""
     lines = [line.strip() for line in text.splitlines()]
     keys = [line for line in lines if line and not line.startswith("#")]
     if len(keys) != 1:
-        raise InvalidFile(f"{path} has no {kind}", hint="`gramlink keys new` writes one")
+        raise InvalidFile(f"{path} has no {kind}", hint=hint)
     return keys[0]
 
 

@@ -30,7 +30,7 @@ OwnIdentityFile = Annotated[
 ]
 SENDERS = typer.Option(
     "--from",
-    help="A recipient file its owner gave you, called OWNER.recipient, or a folder of them.",
+    help="An owner's recipient file, named OWNER.recipient, or a folder of them.",
 )
 Senders = Annotated[list[Path] | None, SENDERS]
 LedgerFile = Annotated[
@@ -52,7 +52,7 @@ DataSet = Annotated[
 Epsilon = Annotated[str, typer.Option(help="What to spend, in the place of the schema's.")]
 Insist = Annotated[
     bool,
-    typer.Option("--insist", help="Spend more than 20, which protects nobody."),
+    typer.Option("--insist", help="Allow an epsilon above 20, which protects nobody."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output if it exists.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]

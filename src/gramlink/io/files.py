@@ -174,12 +174,12 @@ def is_kind(kind: str, data: bytes) -> bool:
     return isinstance(document, dict) and document.get(KIND) == kind
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, hint: str = "") -> bytes:
     """The bytes of a file, or a one-line error."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidFile(f"{path} cannot be read: {error.strerror or error}") from error
+        raise InvalidFile(f"{path} cannot be read: {error.strerror or error}", hint=hint) from error
 
 
 def damaged(name: str, error: Exception, hint: str) -> InvalidFile:

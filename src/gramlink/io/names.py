@@ -1,4 +1,4 @@
-"""Names of parties, exchanges and data sets: which can be read, told apart and be part of a file's.
+"""Names of parties, exchanges and data sets, fit to be read, told apart and used in file names.
 
 A name can be the name of a file on every system, and looks like itself alone: it has no invisible
 character, is written in the usual way (NFKC), and does not mix scripts. Those of one exchange are

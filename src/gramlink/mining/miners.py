@@ -51,7 +51,7 @@ def mine_field(strings: Strings, field: Field, budget: Budget) -> Estimates:
 
 
 def rehearse(strings: Strings, field: Field, budget: Budget) -> None:
-    """Mine nothing with the same settings, so that whatever must fail fails before it is paid for.
+    """Mine no records with these settings, so that what must fail fails before it is paid for.
 
     Privacy: reads no record and draws no noise.
     """

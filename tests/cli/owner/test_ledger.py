@@ -116,7 +116,7 @@ def test_a_limit_that_is_no_number_is_refused(ledger, run, most):
 
 def test_a_ledger_is_made_for_data_or_by_name(run, folder):
     out = run("ledger", "new", "hospital.csv", "--allowance", "1/2", "--exposures", "3").out
-    assert out.startswith("wrote hospital.ledger, to be kept with the data: data set hospital may")
+    assert out.startswith("wrote hospital.ledger: keep it with the data; data set hospital may")
     state = Ledger.open(Path("hospital.ledger")).state
     assert (state.dataset, state.allowance, state.most_exposures) == ("hospital", Fraction(1, 2), 3)
     run("ledger", "new", "hospital.csv", "--allowance", "2", "--dataset", "patients")

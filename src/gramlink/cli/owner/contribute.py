@@ -49,4 +49,5 @@ def contribute(
     )
     own_contribution(path, owner, exchange, schema)
     speaker.say(f"wrote {path}: for the other owners, and never for the linkage unit")
-    speaker.say("send it to each of them: `gramlink seal MINED --contribution FILE --to READER`")
+    speaker.say("send it to each of them: `gramlink seal MINED --contribution FILE --to READER "
+                f"--identity {owner}.identity`")  # fmt: skip

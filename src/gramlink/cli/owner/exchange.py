@@ -25,7 +25,7 @@ def exchange(
         typer.Option("--schema", help="Your own schema, with your columns; else the exchange's."),
     ] = None,
     approve: Annotated[
-        str, typer.Option(help="The code of the schema that you agree to, as `check` prints it.")
+        str, typer.Option(help="The code of the schema you agree to, as `check` prints it.")
     ] = "",
     epsilon: Epsilon = "",
     insist: Insist = False,
@@ -41,10 +41,10 @@ def exchange(
     ] = "",
     peer: Annotated[
         list[Path] | None,
-        typer.Option(help="A recipient file that another owner gave you; name those of all."),
+        typer.Option(help="Another owner's recipient file, from that owner; name those of all."),
     ] = None,
     keys_code: Annotated[
-        str, typer.Option(help="The keys code, as another owner read it to you; else it is asked.")
+        str, typer.Option(help="The keys code, as another owner read it to you.")
     ] = "",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Default: links.csv in the folder.")

@@ -53,7 +53,7 @@ def new(
     file = path if named else path.with_name(f"{dataset}.ledger")
     epsilon = positive_epsilon(allowance)
     Ledger.create(file, dataset, epsilon, exposures=exposures)
-    Speaker(quiet=quiet).say(f"wrote {file}, to be kept with the data: "
+    Speaker(quiet=quiet).say(f"wrote {file}: keep it with the data; "
                              f"data set {dataset} may spend epsilon {shown(epsilon)}")  # fmt: skip
 
 
@@ -67,8 +67,8 @@ def repair(
 ) -> None:
     """Count a last line that was cut short as spent, so that the ledger can be used again.
 
-    Needed only if too little of the line is left to read what it cost. It counts as a bundle that
-    any linkage unit may have been shown, too.
+    Needed only if too little of the line is left to read what it cost. The line
+    also counts as a bundle that any linkage unit may have been shown.
 
     Example: gramlink ledger repair hospital.ledger --epsilon 1
     """

@@ -74,7 +74,7 @@ def mine(
         speaker.say("an earlier run paid for it, and was stopped before it was done")
     speaker.say(f"spent epsilon {shown(cost)}; {left} is left in {ledger.path.name}")
     if new and ledger_file.exists():
-        speaker.say(f"{ledger_file} is new, and is to be kept with the data")
+        speaker.say(f"{ledger_file} is new: keep it with the data")
     warnings = duplicates_seen(records, schema, speaker)  # last, as nothing has to wait for it
     for warning in warnings:
         speaker.warn(warning)

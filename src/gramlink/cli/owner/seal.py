@@ -16,7 +16,7 @@ def seal(
     to: Annotated[list[Path], typer.Option(help="A reader's recipient file; may be repeated.")],
     identity_file: Annotated[
         Path | None,
-        typer.Option("--identity", help="Your identity file, to sign it for a single reader."),
+        typer.Option("--identity", help="Your identity file, which signs it for a single reader."),
     ] = None,
     contribution: Annotated[
         Path | None,
@@ -29,7 +29,8 @@ def seal(
 ) -> None:
     """Seal a file with age, so that only its reader can open it.
 
-    Writes FILE.age, which the readers open with their identity files.
+    Writes FILE.age, which the readers open with their identity files. With --identity it is signed,
+    so that its reader knows whose it is.
 
     Example: gramlink seal hospital.mined.json --to registry.recipient --identity hospital.identity
     """

@@ -5,7 +5,7 @@ from gramlink.cli.speaker import Speaker
 
 
 def withdraw(*, unit: Connecting, speaker: Speaker) -> None:
-    """Take your bundle back from an exchange over the network, until it is being linked.
+    """Take your bundle back from an exchange over the network, before it is linked.
 
     The unit erases it. `gramlink exchange` sends the same bundle again, if you change your mind.
 

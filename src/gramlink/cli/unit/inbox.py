@@ -34,10 +34,10 @@ def inbox(
     ] = "links",
     watched: Annotated[
         bool,
-        typer.Option("--watch", help="Go on, and look every 10 seconds for what is new."),
+        typer.Option("--watch", help="Keep running, and look for new files every 10 seconds."),
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Also print what earlier runs have told.")
+        bool, typer.Option("--all", help="Also print what earlier runs printed.")
     ] = False,
     memory: Memory = 0,
     hours: Hours = HOURS,

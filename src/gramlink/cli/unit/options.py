@@ -21,7 +21,10 @@ Days = Annotated[int, typer.Option(help="For how many days tokens are valid.")]
 TokenFolder = Annotated[Path, typer.Option("--tokens", help="Where to write the token files.")]
 Memory = Annotated[
     int,
-    typer.Option(help="Bytes for each job; default: a share of three quarters of all memory."),
+    typer.Option(
+        help="Bytes for each job; default: a share of three quarters of all memory.",
+        show_default=False,
+    ),
 ]
 Hours = Annotated[float, typer.Option(help="The most hours a job may take.")]
 HERE = Path()
