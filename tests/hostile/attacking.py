@@ -406,7 +406,7 @@ class Server:
         assert self.strays() == []
         assert self.leaks() == []
         assert "Traceback" not in self.said()
-        assert "unexpected" not in self.said()
+        assert "unexpected" not in self.said(), self.said()
 
     @contextmanager
     def untouched(self):

@@ -81,6 +81,8 @@ class Runner:
                     self._look()
                 self._said = ""
             except Exception as error:  # noqa: BLE001  # a full disk must not stop it for good
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                    continue  # a back-up, which ends
                 if self._said != type(error).__name__:
                     report(error)
                 self._said = type(error).__name__

@@ -90,6 +90,18 @@ def drop(dropped, folder, monkeypatch):
     return folder / "drop"
 
 
+@pytest.fixture
+def apart():
+    """Bundles are read in a process of their own, as in use."""
+
+
+@pytest.fixture(autouse=True)
+def quick(request, monkeypatch):
+    """Bundles are read in this process, unless a test asks for another."""
+    if "apart" not in request.fixturenames:
+        monkeypatch.setattr(limits, "_confined", True)
+
+
 def long_there(folder="inbox"):
     """Nothing in the inbox is still on its way."""
     for path in Path(folder).iterdir():
@@ -133,6 +145,7 @@ def in_one_process(drop):
     return parties, linkage
 
 
+@pytest.mark.usefixtures("apart")
 def test_a_file_drop_makes_the_links_of_one_process_bit_for_bit(run, drop):
     state = attended(run)
     assert [one["refused"] for one in state["received"]] == ["", ""]
@@ -280,13 +293,6 @@ def forged(drop, change, *, signed=True):
     return seal(plain, [identity.recipient])
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Bundles read in this process, where they need no other."""
-    monkeypatch.setattr(limits, "_confined", True)
-
-
-@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("signed", [False, True])
 def test_a_forged_bundle_beside_the_right_one_is_refused_and_keeps_nobody_waiting(
     run, drop, signed
@@ -300,7 +306,6 @@ def test_a_forged_bundle_beside_the_right_one_is_refused_and_keeps_nobody_waitin
     assert len(state["exchanges"][0]["files"]) == 2
 
 
-@pytest.mark.usefixtures("quick")
 def test_who_signs_a_bundle_in_anothers_name_gets_none_of_the_results(run, drop):
     """Not even where the results go, which a bundle says itself, is for others to choose."""
     mallory = new_identity()
@@ -317,7 +322,6 @@ def test_who_signs_a_bundle_in_anothers_name_gets_none_of_the_results(run, drop)
     assert not list((drop / "unit/outbox").glob("*.results.age"))
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_bundle_from_an_owner_whose_key_the_unit_does_not_have_is_refused(run, drop):
     args = ("inbox", "outbox", "--from", "clinic.recipient", "--json")
     state = json.loads(run("unit", "inbox", *args, ok=False).out)
@@ -332,7 +336,6 @@ def test_without_any_owners_key_nothing_is_taken(run, drop):
     assert not list((drop / "unit/outbox").iterdir())
 
 
-@pytest.mark.usefixtures("quick")
 def test_keys_may_be_in_folders_and_an_owner_may_have_several(run, drop):
     for folder, identity in (("old", new_identity()), ("new", None)):
         (drop / "unit" / folder).mkdir()
@@ -379,6 +382,7 @@ def test_a_bundle_of_another_projection_is_refused_with_the_reason(run, drop):
     assert "different projections" in receipt(drop, "clinic.bundle.age")
 
 
+@pytest.mark.usefixtures("apart")
 def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
     run, drop, monkeypatch
 ):
@@ -400,6 +404,7 @@ def test_a_file_that_takes_its_reader_down_is_refused_and_the_others_are_read(
     assert len(state["exchanges"][0]["files"]) == 2
 
 
+@pytest.mark.usefixtures("apart")
 @pytest.mark.parametrize(
     ("option", "limit", "says"),
     [("--memory", 10**8, "memory"), ("--hours", 1e-6, "it took more than")],
