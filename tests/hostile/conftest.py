@@ -1,7 +1,11 @@
 """One linkage unit for all attacks that it must outlive, and new ones for those that need it."""
 
+from contextlib import closing
+
 import pytest
 
+from gramlink.server import worker
+from gramlink.server.store import Store
 from hostile.attacking import Server
 
 
@@ -45,12 +49,28 @@ def sound(server):
     server.assert_sound()
 
 
+@pytest.fixture(scope="session")
+def resting(tmp_path_factory):
+    """A server that does no job, so that tests can."""
+    before = "from gramlink.server.runner import Runner; Runner._look = lambda _: None\n"
+    server = Server(tmp_path_factory.mktemp("resting"), before=before)
+    yield server
+    server.stop()
+
+
 @pytest.fixture
-def reason(request, server, sound):
-    """Why the forged bundle of a test was refused."""
-    del sound
-    hospital = server.at_bundles()[0]
+def reason(request, resting):
+    """Why the forged bundle of a test was refused.
+
+    The worker runs in this process, as each start of another takes half a second.
+    """
+    hospital = resting.at_bundles()[0]
     hospital.upload(hospital.sealed(request.function.forge(hospital.bundle())))
+    with closing(Store(resting.data / "unit.sqlite3")) as store:
+        with store.change() as tables:
+            job = tables.jobs.take(room=True)
+        worker.main(resting.data, job.number, memory=0)
     state, reason = hospital.verdict()
     assert state == "refused"
+    resting.assert_sound()
     return reason

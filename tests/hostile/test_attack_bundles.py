@@ -32,7 +32,12 @@ from hostile.attacking import (
 )
 from hostile.lying_parquet import claiming, repeated, run_lengths
 
-pytestmark = pytest.mark.usefixtures("sound")
+
+@pytest.fixture(autouse=True)
+def afterwards(request):
+    """The server that was attacked is sound."""
+    if "reason" not in request.fixturenames:
+        request.getfixturevalue("sound")
 
 
 def forging(forge):
