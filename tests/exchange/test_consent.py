@@ -9,7 +9,7 @@ import pytest
 
 from fake_unit import EXCHANGE, SCHEMA, TOKEN, FakeUnit, records_of, schema_of
 from gramlink.bundles.sealing import Recipient, new_identity, write_recipient
-from gramlink.errors import GramlinkError, InvalidFile, InvalidLedger, InvalidParameter, Mismatch
+from gramlink.errors import GramlinkError, InvalidLedger, InvalidParameter, Mismatch
 from gramlink.exchange import Choices, Voice, take_part
 from gramlink.exchange.client import Client
 from gramlink.exchange.status import Place
@@ -219,15 +219,6 @@ def test_peers_keys_alone_do_not_show_that_they_have_the_same_schema(unit):
     assert nothing_left(unit)
     OWN.write_text(SCHEMA)
     part(unit, peers=(peer,), schema=OWN, agrees=True)
-
-
-def test_a_peer_file_that_is_missing_is_found_out_before_anyone_waits(unit):
-    allow(20)
-    OWN.write_text(SCHEMA)
-    with pytest.raises(InvalidFile, match=r"registry\.recipient cannot be read") as refused:
-        part(unit, peers=(Path("registry.recipient"),), schema=OWN)
-    assert "`gramlink keys new`" in refused.value.hint
-    assert "hospital" not in unit.recipients  # it has not even joined
 
 
 def test_what_is_agreed_to_is_kept_in_the_folder_whoever_has_seen_it():

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from gramlink.bundles.pseudonyms import owner_key
-from gramlink.bundles.sealing import read_recipient
 from gramlink.errors import InvalidFile, InvalidParameter, InvalidRecords
 from gramlink.exchange import entry, steps
 from gramlink.exchange.client import Client
@@ -80,8 +79,6 @@ class Choices:
                 hint="name your own with --schema, or the code of one you have read with "
                 "--approve; or compare the keys code (--keys-code)",
             )
-        for peer in self.peers:
-            read_recipient(peer)  # before anyone has to wait
 
 
 def take_part(client: Client, choices: Choices, voice: Voice) -> dict[str, Any]:
