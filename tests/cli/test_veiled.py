@@ -333,6 +333,16 @@ def test_a_contribution_that_another_owner_did_not_sign_is_not_taken(refused, cl
     refused(*merge, "--from", "unit.recipient", says="from office, whose key is not known here")
 
 
+def test_only_one_file_is_an_owners_own_where_senders_are_checked(refused, clinic):
+    """Whoever carries the files could put one of an owner that nobody named among them."""
+    content = json.loads((clinic / "office/office.mined.json").read_bytes())
+    Path("forged.json").write_text(json.dumps({**content, "owner": "registry"}))
+    refused(
+        *("merge", "clinic.mined.json", "forged.json", "--from", "office.recipient"),
+        says="clinic.mined.json and forged.json are not signed, and only one of them can be",
+    )
+
+
 @pytest.mark.usefixtures("clinic")
 def test_who_sent_a_contribution_is_said(run):
     office = read_recipient(Path("office.recipient"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fake_unit import EXCHANGE, SCHEMA, TOKEN, FakeUnit, records_of, schema_of
+from fake_unit import EXCHANGE, SCHEMA, TOKEN, FakeUnit, mined_by, records_of, schema_of
 from gramlink.bundles.sealing import Recipient, new_identity, write_recipient
 from gramlink.errors import GramlinkError, InvalidLedger, InvalidParameter, Mismatch
 from gramlink.exchange import Choices, Voice, take_part
@@ -131,6 +131,23 @@ def test_what_was_paid_for_needs_no_epsilon_named_beforehand(unit):
     again = FakeUnit()
     part(again, beforehand=True, schema=OWN, folder=Path("2"), mined=FOLDER / "mined.json")
     assert spent() == 20
+
+
+def test_an_exchange_that_mines_anew_is_not_agreed_to_as_one_that_reuses(unit, monkeypatch):
+    allow(20)
+
+    def stop(*_):
+        raise Asked
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(Ledger, "charge", stop)
+        with pytest.raises(Asked):
+            part(unit, agrees=True)
+    (FOLDER / "consent.json").unlink()
+    Path("before.json").write_bytes(mined_by("hospital").to_json())
+    with pytest.raises(InvalidParameter, match="mines anew already, and cannot reuse"):
+        part(unit, beforehand=True, schema=OWN, mined=Path("before.json"))
+    assert spent() == 0
 
 
 # the ledger

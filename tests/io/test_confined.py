@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import struct
 import subprocess
 import sys
 import threading
@@ -266,3 +267,21 @@ def test_what_is_not_in_our_form_is_an_end(tasks, monkeypatch):
         monkeypatch.setattr(confined, "_received", lambda _, head=head: [head])
         with Confined() as process, pytest.raises(Ended):
             process.call(is_gone, {}, limits=Limits(seconds=1))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        struct.pack("<QQ", 1, 2**62),
+        struct.pack("<QQ", 1, 100_000) + b"[" * 100_000,
+        struct.pack("<QQ", 1, 14) + b'["logged", []]',
+    ],
+    ids=["more than any memory", "nested deeply", "nothing to log"],
+)
+def test_an_answer_that_was_made_to_break_its_reader_is_an_end(monkeypatch, tmp_path, answer):
+    (tmp_path / "answer").write_bytes(answer)
+    received = confined._received
+    with (tmp_path / "answer").open("rb") as told, Confined() as process:
+        monkeypatch.setattr(confined, "_received", lambda _: received(told))
+        with pytest.raises(Ended):
+            process.call(is_gone, {}, limits=Limits())

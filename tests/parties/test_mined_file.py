@@ -441,3 +441,22 @@ def test_without_a_ledger_there_is_no_stamp(ledger, target):
     assert owner().mine(None).stamp is None
     assert '"ledger"' not in owner().mine(None).to_json().decode()
     assert owner().mine_to(target, ledger, PURPOSE).stamp is not None
+
+
+def test_of_two_files_drawn_at_once_for_one_charge_the_later_one_is_deleted(
+    ledger, target, monkeypatch
+):
+    party, released, elsewhere = owner(), Ledger.released, target.parent / "elsewhere"
+    elsewhere.mkdir()
+
+    def beaten(self, charge, digest):
+        monkeypatch.setattr(Ledger, "released", released)
+        party.mine_to(elsewhere / target.name, noisy(ledger.path), PURPOSE, anew=True)
+        released(self, charge, digest)
+
+    monkeypatch.setattr(Ledger, "released", beaten)
+    with pytest.raises(InvalidLedger, match="is not a charge that is waiting") as refused:
+        party.mine_to(target, ledger, PURPOSE, anew=True)
+    assert "another process" in refused.value.hint
+    assert [path.name for path in target.parent.iterdir() if path.is_file()] == [ledger.path.name]
+    assert (ledger.state.spent, len(ledger.state.releases)) == (HALF, 1)

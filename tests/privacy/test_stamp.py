@@ -40,6 +40,8 @@ def test_stamps_are_found_in_mined_files_wherever_an_owner_keeps_them(tmp_path, 
     mined(tmp_path / "clinic.mined.json", ledger=stamp.told)
     mined(tmp_path / "stroke-clinic" / "mined.json", ledger=stamp.told)
     mined(tmp_path / "grams", ledger=stamp.told)
+    mined(tmp_path / "sent to registry.json", ledger=stamp.told)
+    mined(tmp_path / ".clinic.mined.json.0123abcd.part", ledger=stamp.told)  # nobody has it
     mined(tmp_path / "old" / "clinic.mined.json", ledger=stamp.told)  # too far
     mined(tmp_path / "free.mined.json")
     mined(tmp_path / "odd.mined.json", ledger=[stamp.told])
@@ -52,9 +54,10 @@ def test_stamps_are_found_in_mined_files_wherever_an_owner_keeps_them(tmp_path, 
     assert {one.path.relative_to(tmp_path).as_posix() for one in found} == {
         "clinic.mined.json",
         "grams",
+        "sent to registry.json",
         "stroke-clinic/mined.json",
     }
     assert {(one.owner, one.stamp) for one in found} == {("clinic", stamp)}
-    assert len(found) == 3
+    assert len(found) == 4
     monkeypatch.setattr("gramlink.privacy.stamp.MOST_BYTES", 10)
     assert not list(stamped(places))

@@ -161,6 +161,22 @@ def test_a_last_line_that_was_spoilt_is_settled_by_its_owner_only(ledger, path):
     assert Ledger.repair(path, Fraction(1)).state.left == 0
 
 
+@pytest.mark.parametrize("says", [None, Fraction(0)])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_no_charge_hides_behind_another_line_that_cannot_be_read(ledger, path, says, end):
+    first = ledger.charge(TENTH, "first", {})
+    kept = path.read_bytes()
+    ledger.released(first, "8a5c")
+    ledger.charge(HALF, "second", {})
+    release, charge = path.read_bytes()[len(kept) :].splitlines()
+    path.write_bytes(kept + release[:-9] + b"\n" + charge[:-9] + end)
+    if says is None and end:
+        with pytest.raises(InvalidParameter, match="does not say what it cost"):
+            Ledger.repair(path)
+        return
+    assert Ledger.repair(path, says).state.spent == TENTH + HALF
+
+
 def test_a_line_torn_while_a_torn_one_was_settled_is_settled_by_its_owner(ledger, path):
     ledger.charge(TENTH, "first", {})
     torn = path.read_bytes()[:-90]

@@ -54,7 +54,7 @@ def test_an_accepted_bundle_is_erased_and_can_be_sent_again(unit, accepted, oper
     work()
     work()
     assert operator.view()["stage"] == "done"
-    withdraw(hospital, 409)
+    assert "the exchange has ended" in withdraw(hospital, 409).json()["error"]
 
 
 def test_withdrawing_twice_is_the_same_as_once(accepted, log_of):

@@ -20,6 +20,7 @@ class KnownSenders:
 
     keys: Mapping[str, "Collection[Recipient]"]
     said: list[str] = field(default_factory=list)
+    unsigned: dict[str, str] = field(default_factory=dict)  # files by owner, one of which is ours
 
     @classmethod
     def of(cls, files: Sequence[Path] | None) -> "KnownSenders":
@@ -31,13 +32,22 @@ class KnownSenders:
     def check(self, opened: "Opened", owner: str) -> None:
         """Refuse what another owner did not sign, and note what is known of its sender.
 
-        What is neither sealed nor signed, of an owner who was not named, is our own.
+        What is neither sealed nor signed, of one owner who was not named, is our own.
         """
+        from gramlink.errors import Mismatch
         from gramlink.parties.agreement import check_sender
 
         name, sender = opened.name, opened.sender
         ours = not opened.sealed and sender is None and owner not in self.keys
         if ours:
+            self.unsigned[owner] = name
+            if self.keys and len(self.unsigned) > 1:
+                raise Mismatch(
+                    f"{' and '.join(self.unsigned.values())} are not signed, and only one of them "
+                    "can be your own",
+                    hint="ask the other owner to seal its file with --identity, and name its "
+                    "recipient file with --from",
+                )
             return
         if self.keys:
             check_sender(name, sender, owner, self.keys.get(owner, ()))
@@ -50,5 +60,8 @@ class KnownSenders:
 
     def tell(self, speaker: "Speaker") -> None:
         """Say what was noted."""
+        if len(self.unsigned) > 1:
+            files = " and ".join(self.unsigned.values())
+            speaker.say(f"who made {files} was not checked: they are not signed")
         for line in self.said:
             speaker.say(line)

@@ -114,7 +114,12 @@ def use_again(folder: Folder, place: Place, source: Path, schema: Schema) -> Non
 
     Privacy: reusing a release costs nothing more.
     """
-    if folder.has(MINING):
+    if noted := folder.noted(MINING):
+        if "again" not in noted:
+            raise InvalidParameter(
+                f"the exchange in {folder.path} mines anew already, and cannot reuse {source}",
+                hint="leave out --mined; `gramlink ledger` says whether it was paid for",
+            )
         return
     mined = Mined.from_json(read_bytes(source), str(source))
     different = differences(mined.settings, schema.agreed)

@@ -131,8 +131,11 @@ class Confined:
                     told(what)
                 else:
                     raise ValueError("this is no answer of ours")
-        except (EOFError, ValueError, KeyError, TypeError):
+        except (EOFError, ValueError, LookupError, TypeError, RecursionError):
             raise Ended(self._why(process, limits)) from None
+        except MemoryError:  # what comes back, or is said to come, does not fit into this process
+            self.end()
+            raise Ended("there is not enough memory for it") from None
         except BaseException as error:
             if not isinstance(error, GramlinkError) or isinstance(error, Ended):
                 self.end()

@@ -65,7 +65,11 @@ def written_whole(
             os.fsync(file.fileno())
             if before:
                 keep = True
-                before()
+                try:
+                    before()
+                except GramlinkError:
+                    keep = False
+                    raise
             if os.name != "nt":  # while the part is locked, which on Windows cannot be renamed
                 _appear(part, target, new=new)
         if os.name == "nt":

@@ -138,7 +138,10 @@ def _recorded(state: State, entry: dict[str, Any]) -> State:
             done = replace(release, digest=str(entry["digest"]))
             before, after = state.releases[:place], state.releases[place + 1 :]
             return replace(state, releases=(*before, done, *after))
-    raise InvalidLedger(f"entry {entry['of']} is not a charge that is waiting for its release")
+    raise InvalidLedger(
+        f"entry {entry['of']} is not a charge that is waiting for its release",
+        hint="if another process was mining, it has released what this charge paid for",
+    )
 
 
 def _lost(state: State, entry: dict[str, Any]) -> State:

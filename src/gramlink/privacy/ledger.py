@@ -24,7 +24,7 @@ from gramlink.privacy.exposure import MOST, Exposure, whole
 from gramlink.privacy.lines import entry_line, header, parsed, read, torn_line
 from gramlink.privacy.noise import SYSTEM, Draw
 from gramlink.privacy.stamp import Stamp, Stamped, stamped
-from gramlink.privacy.tears import UNKNOWN, loss
+from gramlink.privacy.tears import least
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,12 @@ class Ledger:
                 raise InvalidLedger(
                     f"{path.name} has no line that was cut short", hint="it needs no repair"
                 )
-            lost = None if ended else loss(torn)
-            if lost is None and epsilon is None:
+            lost, all_told = least(torn)
+            if (ended or not all_told) and epsilon is None:
                 raise InvalidParameter(
                     f"the last line of {path.name} does not say what it cost",
                     hint="with --epsilon, say what it may have cost; 0 if nothing was being spent",
                 )
-            lost = lost or dict(UNKNOWN)
             cost = max(not_below_0(lost["epsilon"]), not_below_0(epsilon or 0))
             line = torn_line(state, torn, lost | {"epsilon": str(cost)})
             applied(state, line, path.name, torn)

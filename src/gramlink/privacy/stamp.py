@@ -16,6 +16,7 @@ from gramlink.errors import GramlinkError
 from gramlink.io.files import from_json, read_bytes
 
 MOST_BYTES = 2**24  # of a file that is looked at for a stamp
+_START = re.compile(rb'\s*\{\s*"gramlink"\s*:\s*"mined"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,15 @@ class Stamped:
 def stamped(places: Iterable[Path]) -> Iterator[Stamped]:
     """The mined files with a stamp, at these places: files, and folders with such files.
 
-    A folder may also have the folders of exchanges, each with its own.
+    In a folder they may have any name that is not hidden. It may also have the folders of
+    exchanges, each with its own.
 
     What cannot be read is passed over: it may be another party's, or no file of ours.
     """
     files = {path.absolute(): path for place in places for path in _files(place)}
     for _, path in sorted(files.items()):
         try:
-            if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            if not path.is_file() or path.stat().st_size > MOST_BYTES or not _is_mined(path):
                 continue
             content = from_json("mined", read_bytes(path), path.name)
             yield Stamped(path, str(content["owner"]), Stamp.read(content["ledger"]))
@@ -82,4 +84,10 @@ def stamped(places: Iterable[Path]) -> Iterator[Stamped]:
 def _files(place: Path) -> Iterable[Path]:
     if not place.is_dir():
         return [place]
-    return [*place.glob("*mined.json"), *place.glob("*/mined.json")]
+    shown = (path for path in place.glob("*") if not path.name.startswith("."))
+    return [*shown, *place.glob("*/mined.json")]
+
+
+def _is_mined(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _START.match(file.read(64)) is not None

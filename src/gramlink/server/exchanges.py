@@ -181,8 +181,9 @@ def withdraw(db: Tables, who: Party) -> None:
         raise Refusal("there is no bundle to withdraw", hint="this party has not sent one")
     exchange = find(db, who.exchange_name)
     if exchange.ended or not db.jobs.call_off(who.exchange, who.number):
+        why = "the exchange has ended" if exchange.ended else "linking has begun"
         raise Refusal(
-            "it is too late to withdraw the bundle: linking has begun",
+            f"it is too late to withdraw the bundle: {why}",
             hint="ask the operator to delete the exchange",
         )
     db.parties.withdraw(who.number, now())
