@@ -314,7 +314,7 @@ def test_an_encrypted_part_is_refused():
         (told(parts=5), "damaged"),
         (told(parts="abc"), "damaged"),
         (told(parts=[1, 2]), "damaged"),
-        (told(parts=["ab", "cd"]), "its parts are not those that its manifest lists"),
+        (told(parts=["ab", "cd"]), "its parts are not a table"),
         (told(parts=dict.fromkeys(FRAMES)), "was changed"),
         (told(parts={name: [1] for name in FRAMES}), "was changed"),
         (told(parts={**digests(**members()), MANIFEST: "0" * 64}), "manifest.json was changed"),

@@ -180,7 +180,7 @@ def test_infinity_in_a_manifest_is_refused(reason):
 
 @forging(said('"accept": 0.5', '"accept": 1e999'))
 def test_a_number_that_becomes_infinity_is_refused(reason):
-    assert "accept" in reason or "digest" in reason
+    assert "1e999 is not a number" in reason
 
 
 def negative(bundle):

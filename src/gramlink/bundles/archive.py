@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from gramlink.errors import Ended, InvalidFile
-from gramlink.io.files import from_json, to_json
+from gramlink.io.files import from_json, table_in, to_json
 from gramlink.io.parquet import READER, Footer, check_text, footer_of, from_bytes, to_bytes
 
 MANIFEST = "manifest.json"
@@ -133,7 +133,7 @@ def unpack(kind: str, data: bytes, name: str) -> Archive:
             if members[MANIFEST].file_size > MANIFEST_LIMIT:
                 raise _damaged(kind, name, "its manifest is too large")
             manifest = from_json(kind, archive.read(MANIFEST), name)
-            digests = dict(manifest["parts"])
+            digests = table_in(manifest, "parts")
             if members.keys() != digests.keys() | {MANIFEST}:
                 raise _damaged(kind, name, "its parts are not those that its manifest lists")
             parts = {part: archive.read(part) for part in digests}

@@ -17,7 +17,7 @@ from gramlink.bundles.sealing import Recipient
 from gramlink.bundles.secrecy import check_secrecy
 from gramlink.encodings.encoding import EncodedRecords, encoding_of
 from gramlink.errors import GramlinkError, InvalidFile, InvalidParameter, InvalidSchema
-from gramlink.io.files import DAMAGE, digest, settings_in
+from gramlink.io.files import DAMAGE, digest, list_in, table_in
 from gramlink.io.names import exchange_name, owner_name
 from gramlink.privacy.numbers import spent_epsilon
 from gramlink.records.choices import ENCODINGS, listed
@@ -98,7 +98,7 @@ class Bundle:
 def _read(archive: Archive) -> Bundle:
     manifest = archive.manifest
     encoding = _encoding(archive)
-    settings = settings_in(manifest)
+    settings = table_in(manifest, "settings")
     if manifest["schema"] != digest(settings):
         raise archive.damaged("its settings do not match its schema's digest")
     schema = _schema(archive, settings)
@@ -115,7 +115,7 @@ def _read(archive: Archive) -> Bundle:
         ids=tuple(rows["id"]),
         records=encoding.read(rows, manifest["shape"], schema),
         unique=_flag(manifest["unique"]),
-        owners=tuple(map(owner_name, manifest["owners"])),
+        owners=tuple(map(owner_name, list_in(manifest, "owners"))),
         epsilon=spent_epsilon(manifest["epsilon"]),
         exchange="" if manifest["exchange"] == "" else exchange_name(manifest["exchange"]),
         reply=_reply(archive),

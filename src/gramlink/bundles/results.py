@@ -13,7 +13,7 @@ from gramlink.bundles.archive import Archive, pack, unpack
 from gramlink.bundles.pseudonyms import PSEUDONYM
 from gramlink.bundles.sealing import Recipient
 from gramlink.errors import GramlinkError, InvalidParameter
-from gramlink.io.files import DAMAGE
+from gramlink.io.files import DAMAGE, list_in, table_in
 from gramlink.io.names import exchange_name, owner_name
 
 Returns = Literal["links", "weights", "counts"]  # weights: links with all that is known of them
@@ -65,17 +65,17 @@ class Results:
         archive = unpack("results", data, name)
         manifest = archive.manifest
         try:
-            rows = dict(manifest["rows"])
+            rows = table_in(manifest, "rows")
             if archive.parts.keys() != {f"{table}.parquet" for table in rows}:
                 raise archive.damaged("its tables are not those that it lists")
             if manifest["returns"] not in get_args(Returns):
                 raise archive.damaged("it does not say what goes back")
             return cls(
                 owner=owner_name(manifest["owner"]),
-                owners=tuple(map(owner_name, manifest["owners"])),
+                owners=tuple(map(owner_name, list_in(manifest, "owners"))),
                 projection=_text(manifest["projection"]),
                 returns=manifest["returns"],
-                counts=tuple(map(_count, manifest["counts"][:MOST_COUNTS])),
+                counts=tuple(map(_count, list_in(manifest, "counts")[:MOST_COUNTS])),
                 tables={table: _table(archive, table, rows[table]) for table in rows},
                 exchange="" if manifest["exchange"] == "" else exchange_name(manifest["exchange"]),
                 created=_text(manifest["created"]),

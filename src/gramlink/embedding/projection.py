@@ -7,7 +7,16 @@ from typing import Any
 
 from gramlink.embedding.base import Base, merge
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.io.files import DAMAGE, damaged, digest, fingerprint, from_json, settings_in, to_json
+from gramlink.io.files import (
+    DAMAGE,
+    damaged,
+    digest,
+    fingerprint,
+    from_json,
+    list_in,
+    table_in,
+    to_json,
+)
 from gramlink.io.names import alike, owner_name
 from gramlink.io.steps import logged
 from gramlink.mining.limits import epsilon_fault, grams_fault
@@ -62,8 +71,8 @@ class Projection:
         """What `to_json` wrote."""
         content = from_json("projection", data, name)
         try:
-            settings, bases = settings_in(content), content["bases"]
-            owners = _owners(content["owners"])
+            settings, bases = table_in(content, "settings"), content["bases"]
+            owners = _owners(list_in(content, "owners"))
             if content["epsilon"].keys() != set(owners):
                 raise ValueError("it does not say what each owner spent")
             schema = schema_from(dict(settings), name)

@@ -3,8 +3,9 @@
 import errno
 import hashlib
 import json
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,7 +131,9 @@ def plain_json(data: bytes | str) -> Any:
     Traceback (most recent call last):
     ValueError: it says 'rows' twice
     """
-    return json.loads(data, object_pairs_hook=_each_once, parse_constant=_no_number)
+    return json.loads(
+        data, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_finite
+    )
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -140,6 +143,13 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"it says {name[:100]!r} twice")
         table[name] = value
     return table
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):  # which could not be written as JSON again
+        _no_number(text[:100])
+    return number
 
 
 def _no_number(text: str) -> None:
@@ -161,7 +171,7 @@ def from_json(kind: str, data: bytes, name: str) -> dict[str, Any]:
             f"{name} is not a {kind} file" + (f" but a {found} file" if found else ""),
             hint="check the order of the files on the command line",
         )
-    if document.get("version") != 1:
+    if not same_number(document.get("version"), 1):
         raise InvalidFile(
             f"{name} has format version {document.get('version')!r}, but this gramlink reads 1",
             hint="use the same version of gramlink at all parties",
@@ -192,12 +202,37 @@ def damaged(name: str, error: Exception, hint: str) -> InvalidFile:
     return InvalidFile(f"{name} is damaged: {why}", hint=hint)
 
 
-def settings_in(content: dict[str, Any]) -> dict[str, Any]:
-    """The settings in a file's content, which must be a table."""
-    settings = content["settings"]
-    if not isinstance(settings, dict):
-        raise TypeError("its settings are not a table")
-    return settings
+def same_number(found: object, expected: int) -> bool:
+    """Whether a JSON value is this whole number; to Python, `true` and 1.0 would equal 1.
+
+    >>> same_number(1, 1), same_number(True, 1), same_number(1.0, 1)
+    (True, False, False)
+    """
+    return type(found) is int and found == expected
+
+
+def texts_in(content: Mapping[str, Any], *names: str) -> tuple[str, ...]:
+    """The texts of these names in a file's content."""
+    for name in names:
+        if not isinstance(content[name], str):
+            raise TypeError(f"its {name} is not text")
+    return tuple(content[name] for name in names)
+
+
+def list_in(content: Mapping[str, Any], name: str) -> list[Any]:
+    """A list in a file's content; a text would be read as one of letters."""
+    found = content[name]
+    if not isinstance(found, list):
+        raise TypeError(f"its {name} are not a list")
+    return found
+
+
+def table_in(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A table in a file's content."""
+    found = content[name]
+    if not isinstance(found, dict):
+        raise TypeError(f"its {name} are not a table")
+    return found
 
 
 def moment() -> str:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from gramlink.errors import InvalidFile, Mismatch
-from gramlink.io.files import DAMAGE, damaged, digest, from_json, settings_in, to_json
+from gramlink.io.files import DAMAGE, damaged, digest, from_json, table_in, to_json
 from gramlink.io.names import owner_name
 from gramlink.mining.estimates import Estimates
 from gramlink.mining.limits import mined_fault
@@ -45,7 +45,7 @@ class Mined:
             sender = owner_name(content["owner"])
             made = cls(
                 owner=sender,
-                settings=settings_in(content),
+                settings=table_in(content, "settings"),
                 epsilon=spent_epsilon(content["epsilon"]),
                 fields={key: _estimates(value) for key, value in content["fields"].items()},
                 stamp=Stamp.read(content["ledger"]) if "ledger" in content else None,

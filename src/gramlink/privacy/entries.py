@@ -11,7 +11,7 @@ from gramlink.errors import (
     InvalidLedger,
     InvalidParameter,
 )
-from gramlink.io.files import plain_json
+from gramlink.io.files import plain_json, same_number, table_in, texts_in
 from gramlink.privacy.budget import shown
 from gramlink.privacy.exposure import (
     MOST,
@@ -91,10 +91,12 @@ def applied(state: State, line: bytes, name: str, torn: bytes | None = None) -> 
     entry, number = plain_json(line), state.entries + 1
     if torn is not None and (entry["kind"] != "torn" or entry["of"] != digest_of(torn)):
         raise InvalidLedger("it cannot be read")
-    if entry["entry"] != number:
+    if not same_number(entry["entry"], number):
         raise InvalidLedger(f"entry {number} is missing")
     if entry["after"] != state.head:
         raise InvalidLedger("it does not follow from the line before, so one of them was changed")
+    if entry["kind"] != "torn":
+        texts_in(entry, "time")
     state = replace(state, entries=number, head=digest_of(line))
     if entry["kind"] == "charge":
         return _charged(state, entry, name)
@@ -121,21 +123,17 @@ def _charged(state: State, entry: dict[str, Any], name: str) -> State:
             f"this release costs epsilon {shown(cost)}, only {shown(state.left)} is left in {name}",
             hint="reuse an earlier release, or see `gramlink ledger --help`",
         )
-    release = Release(
-        state.entries,
-        str(entry["time"]),
-        str(entry["what"]),
-        cost,
-        dict(entry["parameters"]),
-        head=state.head,
-    )
+    (what,) = texts_in(entry, "what")
+    parameters = table_in(entry, "parameters")
+    release = Release(state.entries, entry["time"], what, cost, parameters, head=state.head)
     return replace(state, spent=state.spent + cost, releases=(*state.releases, release))
 
 
 def _recorded(state: State, entry: dict[str, Any]) -> State:
+    (digest,) = texts_in(entry, "digest")
     for place, release in reversed(list(enumerate(state.releases))):
-        if release.number == entry["of"] and release.digest is None and not release.lost:
-            done = replace(release, digest=str(entry["digest"]))
+        if same_number(entry["of"], release.number) and release.digest is None and not release.lost:
+            done = replace(release, digest=digest)
             before, after = state.releases[:place], state.releases[place + 1 :]
             return replace(state, releases=(*before, done, *after))
     raise InvalidLedger(

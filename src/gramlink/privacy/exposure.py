@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gramlink.errors import InvalidLedger, InvalidParameter
-from gramlink.io.files import fingerprint
+from gramlink.io.files import fingerprint, table_in
 
 UNSEALED = "not sealed"  # in the place of a unit's key: whoever has the file can read it
 MOST = 10  # exposures to any one unit that add up, unless the owner sets another limit
@@ -69,7 +69,7 @@ class Exposure:
             raise InvalidLedger("an exposure does not say which bundle it is of")
         draws = entry["draws"]
         if draws is not None:
-            draws = {str(name): whole(number) for name, number in dict(draws).items()}
+            draws = {name: whole(number) for name, number in table_in(entry, "draws").items()}
         shown = Disclosure(whole(entry["rows"]), draws)
         records, time = whole(entry["records"]), str(entry["time"])
         return cls(**texts, records=records, shown=shown, time=time)

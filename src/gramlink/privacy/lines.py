@@ -18,7 +18,7 @@ import secrets
 from typing import Any
 
 from gramlink.errors import GramlinkError, InvalidFile, InvalidLedger, InvalidParameter
-from gramlink.io.files import KIND, from_json, moment
+from gramlink.io.files import KIND, from_json, moment, texts_in
 from gramlink.privacy.entries import State, applied, digest_of, not_below_0
 from gramlink.privacy.exposure import whole
 from gramlink.privacy.tears import loss
@@ -130,18 +130,19 @@ def _opened(line: bytes, name: str) -> State:
         raise InvalidLedger(f"{name} is cut short in its first line", hint=_EMPTIED)
     try:
         content = from_json("ledger", line, name)
-        if not re.fullmatch("[0-9a-f]{32}", str(content["nonce"])):
+        dataset, nonce = texts_in(content, "dataset", "nonce")
+        if not re.fullmatch("[0-9a-f]{32}", nonce):
             raise InvalidParameter("its nonce is not 32 hexadecimal digits")
         return State(
-            str(content["dataset"]),
+            dataset,
             not_below_0(content["allowance"]),
             most_exposures=whole(content["exposures"]),
-            nonce=content["nonce"],
+            nonce=nonce,
             head=digest_of(line),
         )
     except InvalidFile as error:
         raise InvalidLedger(str(error), hint="name the ledger of the data") from error
-    except (KeyError, InvalidParameter) as error:
+    except (KeyError, TypeError, InvalidParameter) as error:
         raise _damaged(name, 1, error) from error
 
 

@@ -196,8 +196,9 @@ def schema_from(document: dict[str, Any], name: str) -> Schema:
     if not isinstance(fields, dict) or not all(isinstance(f, dict) for f in fields.values()):
         raise InvalidSchema(f"{name} has no fields", hint="add a table such as [fields.surname]")
     for setting in ("recall", "accept", "review"):
-        if isinstance(document.get(setting), int | Decimal):
-            document[setting] = float(document[setting])
+        value = document.get(setting)
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            document[setting] = float(value)
     if isinstance(document.get("passes"), list):
         document["passes"] = tuple(document["passes"])
     if isinstance(document.get("swaps"), list):
