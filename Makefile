@@ -8,16 +8,18 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
+ONE_CORE := GRAMLINK_THREADS=1 POLARS_MAX_THREADS=1# for each of the processes that share the tests
+
 ARGS_OF_DEMO = $(if $(ARGS),$(ARGS),--persons)
 
 demo: .venv/run  ## three parties link two files of persons, step by step
 	$(BIN)/gramlink demo $(ARGS_OF_DEMO)
 
 test: .venv/dev .venv/kernels  ## run all tests, the examples in the docstrings included
-	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile $(ARGS)  # a core for each process
+	$(ONE_CORE) $(BIN)/pytest -n auto --dist loadfile $(ARGS)
 
 fuzz: .venv/dev .venv/kernels  ## test the properties with new and more examples than make test does
-	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
+	$(ONE_CORE) $(BIN)/pytest -n auto -m hypothesis --hypothesis-profile=fuzz $(ARGS)
 
 faults: .venv/dev .venv/kernels  ## kill commands and servers, fill disks, for ten minutes; count what survives
 	$(BIN)/python -m faults $(ARGS)
@@ -25,7 +27,7 @@ faults: .venv/dev .venv/kernels  ## kill commands and servers, fill disks, for t
 coverage: .venv/dev .venv/kernels  ## lines and branches that tests reach, 97 % at least; kernels run as Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto -m hypothesis -W "ignore:overflow encountered" \
 	  --cov --cov-report= --cov-fail-under=0
-	GRAMLINK_THREADS=1 $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
+	$(ONE_CORE) $(BIN)/pytest -n auto --dist loadfile --cov --cov-append $(ARGS)
 
 check: lint types layers test  ## everything that must hold before a change lands
 

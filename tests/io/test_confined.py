@@ -81,7 +81,7 @@ def tasks(tmp_path_factory):
     (folder / "confined_tasks.py").write_text(TASKS)
     with pytest.MonkeyPatch.context() as patch:
         known = os.environ.get("PYTHONPATH", "")
-        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{known}")
+        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{known}".rstrip(os.pathsep))
         patch.syspath_prepend(folder)
         import confined_tasks
 
